@@ -12,6 +12,7 @@
 #include "cli/input/input.h"
 #include "event/syntax/terms.h"
 #include "perfdata/regs.h"
+#include "record/open/registers.h"
 
 #define usage(state, ...) usage_error(state, __VA_ARGS__)
 
@@ -148,33 +149,50 @@ void record_set_branches(struct argp_state *state, struct record_command *cmd, c
 		usage(state, "-j: %s", err.text);
 }
 
-static void __attribute__((noreturn)) list_registers(void)
+static uint64_t named_registers(void)
 {
+	uint64_t mask = 0;
+
 	for (unsigned int bit = 0; bit < 64; bit++)
 		if (pd_reg_name(NULL, bit))
-			printf("%s%s", bit ? " " : "available registers: ", pd_reg_name(NULL, bit));
+			mask |= 1ull << bit;
+	return mask;
+}
+
+static void __attribute__((noreturn)) list_registers(bool user)
+{
+	uint64_t mask = registers_sampled(named_registers(), user);
+
+	fputs("available registers:", stdout);
+	for (unsigned int bit = 0; bit < 64; bit++)
+		if (mask & 1ull << bit)
+			printf(" %s", pd_reg_name(NULL, bit));
 	putchar('\n');
 	exit(input_end(NULL, NULL, 0));
 }
 
-static uint64_t registers(struct argp_state *state, const char *option, const char *arg)
+static uint64_t registers(struct argp_state *state, const char *option, const char *arg, bool user)
 {
 	struct error err = ERROR_INIT;
-	uint64_t mask = pd_regs_general(NULL);
+	uint64_t mask = pd_regs_general(NULL), refused;
 
 	if (arg && !strcmp(arg, "?"))
-		list_registers();
+		list_registers(user);
 	if (arg && pd_regs_parse(NULL, arg, &mask, &err))
 		usage(state, "%s: %s", option, err.text);
+	refused = mask & ~registers_sampled(mask & named_registers(), user) & named_registers();
+	if (refused)
+		usage(state, "%s: the kernel does not sample %s here; %s=? lists what it takes",
+		      option, pd_reg_name(NULL, (unsigned int)__builtin_ctzll(refused)), option);
 	return mask;
 }
 
 void record_set_user_regs(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	cmd->opts.plan.sample.user_regs = registers(state, "--user-regs", arg);
+	cmd->opts.plan.sample.user_regs = registers(state, "--user-regs", arg, true);
 }
 
 void record_set_intr_regs(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	cmd->opts.plan.sample.intr_regs = registers(state, "-I", arg);
+	cmd->opts.plan.sample.intr_regs = registers(state, "--intr-regs", arg, false);
 }

@@ -57,29 +57,76 @@ static const struct command {
 	{"version", cmd_version, "show versions"},
 };
 
-enum { KEY_NO_PAGER = 0x7000 };
+enum {
+	KEY_NO_PAGER = 0x7000,
+	KEY_BUILDID_DIR,
+	KEY_LIST_CMDS,
+	KEY_BUILD_OPTIONS,
+	KEY_REFUSED,
+};
 
 #define OUTPUT_BUFFER (64 << 10)
 #define NR_COMMANDS   (sizeof(commands) / sizeof(commands[0]))
 
+/* What perf can be built with, by the names that its scripts search for. */
+// clang-format off
+static const struct {
+	const char *name, *macro;
+	bool has;
+} features[] = {
+	{"aio", "HAVE_AIO_SUPPORT", true},
+	{"bpf", "HAVE_LIBBPF_SUPPORT", false},
+	{"debuginfod", "HAVE_DEBUGINFOD_SUPPORT", !RINGTAIL_STATIC},
+	{"dwarf", "HAVE_LIBDW_SUPPORT", true},
+	{"dwarf-unwind", "HAVE_DWARF_UNWIND_SUPPORT", true},
+	{"libcapstone", "HAVE_LIBCAPSTONE_SUPPORT", true},
+	{"libelf", "HAVE_LIBELF_SUPPORT", true},
+	{"libpfm4", "HAVE_LIBPFM", true},
+	{"libperl", "HAVE_LIBPERL_SUPPORT", false},
+	{"libpython", "HAVE_LIBPYTHON_SUPPORT", false},
+	{"libtraceevent", "HAVE_LIBTRACEEVENT", true},
+	{"lzma", "HAVE_LZMA_SUPPORT", true},
+	{"zlib", "HAVE_ZLIB_SUPPORT", true},
+	{"zstd", "HAVE_ZSTD_SUPPORT", true},
+};
+
+static const struct argp_option version_options[] = {
+	{"build-options", KEY_BUILD_OPTIONS, NULL, 0, "Also print what perf calls by name and ringtail has or lacks", 0},
+	{0},
+};
+// clang-format on
+
 static error_t parse_version(int key, char *arg, struct argp_state *state)
 {
+	if (key == KEY_BUILD_OPTIONS) {
+		*(bool *)state->input = true;
+		return 0;
+	}
 	if (key == ARGP_KEY_ARG)
 		usage_error(state, "'%s': 'ringtail version' takes no arguments", arg);
 	return ARGP_ERR_UNKNOWN;
+}
+
+static void print_features(void)
+{
+	for (size_t i = 0; i < sizeof(features) / sizeof(*features); i++)
+		printf("%22s: [ %-3s ]  # %s\n", features[i].name, features[i].has ? "on" : "OFF",
+		       features[i].macro);
 }
 
 int cmd_version(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
+		.options = version_options,
 		.doc = "Show the version of ringtail and of the libraries it uses.",
 		.children = children,
 		.parser = parse_version};
 	static const char *const lacks[] = {RINGTAIL_LACKS};
 	unsigned int hwloc = hwloc_get_api_version();
+	bool build_options = false;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
+	if (argp_parse(&argp, argc, argv, 0, NULL, &build_options))
 		exit(EXIT_USAGE);
 	printf("ringtail %s\n", RINGTAIL_VERSION);
 	printf("  libzstd %s\n", ZSTD_versionString());
@@ -91,6 +138,8 @@ int cmd_version(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(lacks) / sizeof(*lacks); i++)
 		if (*lacks[i])
 			printf("  %s\n", lacks[i]);
+	if (build_options)
+		print_features();
 	return input_end(NULL, NULL, 0);
 }
 
@@ -112,6 +161,15 @@ static char *help_filter(int key, const char *text, void *input)
 	fputs("\n'ringtail COMMAND --help' lists the options of a command.", out);
 	fclose(out);
 	return list;
+}
+
+/* As perf, for completion: the names of the commands, or of the options before one. */
+static void __attribute__((noreturn)) list_commands(void)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		printf("%s ", commands[i].name);
+	puts("help");
+	exit(input_end(NULL, NULL, 0));
 }
 
 struct chosen {
@@ -170,12 +228,37 @@ static void take_help(struct argp_state *state, struct chosen *c)
 	state->next = state->argc;
 }
 
+// clang-format off
+static const struct argp_option options[] = {
+	{"version", 'V', NULL, 0, "Show versions", 0},
+	{"no-pager", KEY_NO_PAGER, NULL, 0, "Print long output without a pager", 0},
+	{"buildid-dir", KEY_BUILDID_DIR, "FOLDER", 0, "Where perf's cache of files by build-id is, for symbols. Default: ~/.debug", 0},
+	{"list-cmds", KEY_LIST_CMDS, NULL, 0, "Print the names of the commands", 0},
+	{NULL, 'v', NULL, 0, "As --version", 0},
+	{"paginate", 'p', NULL, 0, "Accepted: long output goes through a pager where it is on a terminal", 0},
+	REFUSED("debug", KEY_REFUSED, "ringtail has no log for developers: 'ringtail COMMAND -v' tells more"),
+	REFUSED("debug-file", KEY_REFUSED + 1, "ringtail has no log for developers: 'ringtail COMMAND -v 2>FILE' keeps what a command tells"),
+	REFUSED("debugfs-dir", KEY_REFUSED + 2, "ringtail finds tracefs by /proc/mounts; 'ringtail doctor' says whether it can be read"),
+	REFUSED("exec-path", KEY_REFUSED + 3, "ringtail is one program and runs none of its own"),
+	REFUSED("html-path", KEY_REFUSED + 4, "'ringtail help [COMMAND]' shows the manual"),
+	REFUSED("list-opts", KEY_REFUSED + 5, "'ringtail --help' and 'ringtail COMMAND --help' list the options; shells complete them with ringtail's own scripts"),
+	{0},
+};
+// clang-format on
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct chosen *c = state->input;
 
 	switch (key) {
+	case 'v':
 	case 'V': exit(cmd_version(1, state->argv));
+	case 'p': return 0;
+	case KEY_BUILDID_DIR:
+		if (setenv("PERF_BUILDID_DIR", arg, 1))
+			usage_error(state, "out of memory");
+		return 0;
+	case KEY_LIST_CMDS: list_commands();
 	case KEY_NO_PAGER: terminal_forbid_pager(); return 0;
 	case ARGP_KEY_ARG:
 		if (!strcmp(arg, "help")) {
@@ -192,7 +275,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_state_help(state, stderr,
 				ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_POST_DOC);
 		exit(EXIT_USAGE);
-	default: return ARGP_ERR_UNKNOWN;
+	default: return refuse_option(options, key, state);
 	}
 }
 
@@ -254,11 +337,6 @@ static void expect_closed_pipes(void)
 
 int main(int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-		{"version", 'V', NULL, 0, "Show versions", 0},
-		{"no-pager", KEY_NO_PAGER, NULL, 0, "Print long output without a pager", 0},
-		{0},
-	};
 	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
 	static const struct argp argp = {
 		.options = options,

@@ -690,8 +690,11 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 	uint64_t f = s->fields;
 
 	if (s->record) {
-		put_task(out, s);
-		if (f & SCRIPT_TIME)
+		bool of_no_task = s->record->hdr->type == PERF_RECORD_FINISHED_ROUND;
+
+		if (!of_no_task)
+			put_task(out, s);
+		if (!of_no_task && f & SCRIPT_TIME)
 			put_time(l, out, p->time);
 		record_line(out, s->record);
 		return;

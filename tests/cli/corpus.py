@@ -42,19 +42,6 @@ def blocks(lines):
     return out
 
 
-def group_members(ours, theirs):
-    """Keeps one sample of each run of group members, and forgets its event. perf 6.1 prints a sample for each
-    member that counted since the last sample; the record is one sample of the leader."""
-    def key(block):
-        head = re.sub(r"(\.\d+: )\S+:", r"\1", squeeze(block[0]))
-        return [head] + block[1:]
-    kept = []
-    for block in map(key, blocks(theirs)):
-        if not kept or kept[-1] != block:
-            kept.append(block)
-    return (sum(map(key, blocks(ours)), []), sum(kept, []))
-
-
 def real_samples(ours, theirs):
     """Keeps only the recorded samples: perf decodes the AUX area into branches and errors."""
     kept = [x for x in theirs if "instruction trace error" not in x and
@@ -105,8 +92,6 @@ MORE_RECORDS = {
 
 # file name ending -> (reason, function)
 DIFFERENCES = {
-    "perf_with_add_counter.data": ("group reads are one sample, not one a member", group_members),
-    "local/group-read.data": ("group reads are one sample, not one a member", group_members),
     "perf.data.intel_pt-4.14": ("perf synthesizes samples from the AUX area", real_samples),
     "local/dwarf.data": ("user frames of a stack whose files are missing", no_user_frames),
     "perf.data.dwarf": ("user frames of a stack whose files are missing", no_user_frames),

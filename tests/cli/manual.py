@@ -313,6 +313,8 @@ def main():
         page = options_of_page(read(path))
         if command == 'version':  # no page of its own: --help and --usage
             page = {n: k for n, k in page.items() if n in options[command]}
+        if not command:
+            page = {n: k for n, k in page.items() if n in options[None] or n not in options['version']}
         found = compare(command, options[command], page, path)
         result(f'options of {command or "ringtail"}',
                found if options[command] else ['the help lists no option'])

@@ -40,16 +40,23 @@ void source_hex(const uint8_t *id, size_t size, char *ret)
 	ret[2 * size] = 0;
 }
 
+bool source_cache_file(const struct sources *src, const char *file, char ret[PATH_MAX])
+{
+	if (src->host.build_ids && *src->host.build_ids)
+		return source_path(ret, "%s/%s", src->host.build_ids, file);
+	return src->host.home && source_path(ret, "%s/.debug/%s", src->host.home, file);
+}
+
 bool source_cache_path(const struct sources *src, const struct dso *dso, const char *file,
 		       char ret[PATH_MAX])
 {
-	char hex[2 * PD_BUILD_ID_MAX + 1];
+	char hex[2 * PD_BUILD_ID_MAX + 1], place[PATH_MAX];
 
-	if (!src->host.home || dso->build_id_size < 4)
+	if (dso->build_id_size < 4)
 		return false;
 	source_hex(dso->build_id, dso->build_id_size, hex);
-	return source_path(ret, "%s/.debug/.build-id/%.2s/%s%s%s", src->host.home, hex, hex + 2,
-			   *file ? "/" : "", file);
+	return source_path(place, ".build-id/%.2s/%s%s%s", hex, hex + 2, *file ? "/" : "", file) &&
+	       source_cache_file(src, place, ret);
 }
 
 bool source_accept(const struct dso *dso, const struct elf_image *img, bool trusted,

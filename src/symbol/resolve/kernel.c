@@ -173,15 +173,15 @@ static int load_vmlinux(const struct sources *src, const struct dso *dso, const 
 
 static int load_cached(const struct sources *src, const struct dso *dso, struct symtab **ret)
 {
-	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
+	char path[PATH_MAX], place[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
 
 	if (!source_cache_path(src, dso, "kallsyms", path))
 		return -ENOENT;
 	if (!load_kallsyms(src, dso, path, ret))
 		return 0;
 	source_hex(dso->build_id, dso->build_id_size, hex);
-	if (source_path(path, "%s/.debug/[kernel.kallsyms]/%s/kallsyms", src->host.home, hex) &&
-	    !load_kallsyms(src, dso, path, ret))
+	if (source_path(place, "[kernel.kallsyms]/%s/kallsyms", hex) &&
+	    source_cache_file(src, place, path) && !load_kallsyms(src, dso, path, ret))
 		return 0;
 	return -ENOENT;
 }

@@ -219,9 +219,13 @@ struct locate_program {
 
 static void open_debug(struct locate_program *p)
 {
-	const char *home = getenv("HOME"), *urls = getenv("DEBUGINFOD_URLS");
+	const char *home = getenv("HOME"), *build_ids = getenv("PERF_BUILDID_DIR");
+	const char *urls = getenv("DEBUGINFOD_URLS");
 	const struct sources src = {
-		.host = {.root = "", .home = home, .debuginfod = urls && *urls},
+		.host = {.root = "",
+			 .home = home,
+			 .build_ids = build_ids,
+			 .debuginfod = urls && *urls},
 	};
 	const struct dso dso = {.name = p->path, .short_name = p->path, .kind = DSO_ELF};
 

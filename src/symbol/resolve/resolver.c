@@ -50,7 +50,7 @@ struct resolver {
 	struct sources src;
 	struct resolver_pool *pool;
 	struct utsname uts;
-	char *home, *cache;
+	char *home, *build_ids, *cache;
 	_Atomic(struct resolver_slot *) blocks[BLOCKS_MAX];
 	_Atomic(struct pid_map *) pids[PID_BUCKETS];
 	/*
@@ -105,7 +105,8 @@ int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *
 
 int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct error *err)
 {
-	const char *home = getenv("HOME"), *urls = getenv("DEBUGINFOD_URLS");
+	const char *home = getenv("HOME"), *build_ids = getenv("PERF_BUILDID_DIR");
+	const char *urls = getenv("DEBUGINFOD_URLS");
 	struct symbol_host host = {.root = "", .debuginfod = urls && *urls && !opts->no_debuginfod};
 	struct resolver *r;
 	int e = resolver_new_on(opts, &host, &r, err);
@@ -116,6 +117,9 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct
 	if (home && *home)
 		r->home = strdup(home);
 	r->src.host.home = r->home;
+	if (build_ids)
+		r->build_ids = strdup(build_ids);
+	r->src.host.build_ids = r->build_ids;
 	r->cache = cache_base();
 	r->src.host.cache = r->cache;
 	if (!uname(&r->uts)) {
@@ -168,6 +172,7 @@ void resolver_free(struct resolver *r)
 	pthread_mutex_destroy(&r->lock);
 	resolver_pool_put(r->pool);
 	free(r->home);
+	free(r->build_ids);
 	free(r->cache);
 	free(r);
 }

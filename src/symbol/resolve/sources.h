@@ -27,8 +27,9 @@
 struct symbol_host {
 	/* "" or a directory: prefix of /proc, /sys, /boot, /usr/lib/debug, /lib and /tmp. */
 	const char *root;
-	const char *home;  /* of the user, for the build-id cache; NULL: none */
-	const char *cache; /* cache_base(); NULL: none */
+	const char *home;      /* of the user, for the build-id cache; NULL: none */
+	const char *build_ids; /* the folder of that cache; NULL or "": .debug in @home */
+	const char *cache;     /* cache_base(); NULL: none */
 	const char *hostname, *osrelease;
 	bool debuginfod; /* the resolver may use debuginfod's cache and servers */
 };
@@ -183,6 +184,9 @@ void source_hex(const uint8_t *id, size_t size, char *ret);
  */
 bool source_cache_path(const struct sources *src, const struct dso *dso, const char *file,
 		       char ret[PATH_MAX]);
+
+/* Makes the path @file in that cache. Returns false if there is none. */
+bool source_cache_file(const struct sources *src, const char *file, char ret[PATH_MAX]);
 
 /* Prints into a path as snprintf() does. Returns whether it fits. */
 bool source_path(char ret[PATH_MAX], const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Gives options, and compares what they change: in what recordings whose every sample is known are shown as, and in
+what a command prints.
+
+usage: effects.py RINGTAIL CORPUS [NAME...]     NAME selects tests by substring
+
+Prints `ok NAME`, `FAIL NAME reason` or `skip NAME reason`; exit status 1 on failure.
+"""
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'export'))
+import lab  # noqa: E402 pylint: disable=wrong-import-position
+import recording  # noqa: E402 pylint: disable=wrong-import-position
+
+TEXT_POKE = 20
+FUNCTIONS = [b'main', b'parse', b'_ZN5outer5innerEv']
+
+
+class Bench(lab.Lab):
+    """Runs ringtail on recordings of its own, and on those of the corpus."""
+
+    def __init__(self, ringtail, corpus, folder):
+        super().__init__(ringtail, folder)
+        self.corpus = corpus
+
+    def say(self, *args, status=0, pass_fds=(), **env):
+        """Returns what a command prints on standard output, then on standard error."""
+        p = subprocess.run([self.ringtail, *args], capture_output=True, check=False, timeout=120, cwd=self.folder,
+                           env={**os.environ, 'LC_ALL': 'C.UTF-8', 'DEBUGINFOD_URLS': '', **env}, pass_fds=pass_fds)
+        out, err = (text.decode(errors='replace') for text in (p.stdout, p.stderr))
+        lab.expect(f'status {status} of {args}', p.returncode == status, p.returncode, out[-200:], err[-300:])
+        return out, err
+
+    def out(self, *args, **keys):
+        return self.say(*args, **keys)[0]
+
+    def terminal(self, *args):
+        """Returns what a command writes to a terminal."""
+        master, slave = pty.openpty()
+        with subprocess.Popen([self.ringtail, *args], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
+                              env={**os.environ, 'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', 'PAGER': 'cat'}):
+            os.close(slave)
+            text = b''
+            while True:
+                try:
+                    more = os.read(master, 65536)
+                except OSError:
+                    break
+                text += more
+        os.close(master)
+        return text.decode(errors='replace')
+
+    def program(self, names=tuple(FUNCTIONS)):
+        """Makes a folder for --symfs whose /program has these functions. Returns it."""
+        root = self.path(f'root-{len(os.listdir(self.folder))}')
+        os.mkdir(root)
+        with open(os.path.join(root, 'program'), 'wb') as f:
+            f.write(recording.elf(list(names)))
+        return root
+
+    def make(self, fill, events=1):
+        """A recording of thread 10, which has mapped /program; fill(it) adds the rest."""
+        path = self.path(f'made-{len(os.listdir(self.folder))}.data')
+        rec = recording.Recording(path, events)
+        rec.comm(10, 10, b'work')
+        rec.map(10, b'/program')
+        fill(rec)
+        rec.close()
+        return path
+
+    def local(self, name):
+        return os.path.join(self.corpus, 'local', name)
+
+
+# --- ringtail ----------------------------------------------------------------------------------------
+
+
+def test_options_before_the_command(bench):
+    data, root = bench.make(lambda rec: rec.sample(10, 10, [1])), bench.program()
+    cache = bench.path('cache')
+    place = os.path.join(cache, '.build-id', recording.BUILD_ID.hex()[:2], recording.BUILD_ID.hex()[2:])
+    os.makedirs(place)
+    os.rename(os.path.join(root, 'program'), os.path.join(place, 'elf'))
+    shown = ['report', '-i', data, '--stdio', '-s', 'sym']
+    lab.expect('no names without', 'parse' not in bench.out(*shown))
+    lab.expect('--buildid-dir', 'parse' in bench.out('--buildid-dir', cache, *shown))
+    lab.expect('its variable', 'parse' in bench.out(*shown, PERF_BUILDID_DIR=cache))
+    lab.expect('--list-cmds', {'record', 'report', 'help'} <= set(bench.out('--list-cmds').split()))
+    versions = bench.out('version')
+    for option in '-v', '-vv', '--version':
+        lab.expect(option, bench.out(option) == versions)
+    lab.expect('--build-options', re.search(r'^ +zstd: \[ on +\]  # HAVE_ZSTD_SUPPORT$',
+                                            bench.out('version', '--build-options'), re.M))
+    lab.expect('-p goes on', 'work' in bench.out('-p', 'report', '-i', data, '--stdio', '-s', 'comm'))
+    for option in ('--debug', '--debug=verbose=1', '--debug-file', '--debugfs-dir', '--exec-path', '--exec-path=/x', '--html-path',
+                   '--list-opts'):
+        _, err = bench.say(option, status=2)
+        lab.expect(f'{option} is refused by name', f'there is no {option.split("=")[0]}: ' in err, err)
+
+
+# --- record ------------------------------------------------------------------------------------------
+
+
+def test_registers_listed_can_be_sampled(bench):
+    for option in '--user-regs', '--intr-regs':
+        names = bench.out('record', f'{option}=?').split(':')[1].split()
+        lab.expect(f'{option}=? lists some', len(names) >= 8, names)
+        if os.uname().machine == 'x86_64':
+            lab.expect('no segments', not {'DS', 'ES', 'FS', 'GS'} & set(names), names)
+            _, err = bench.say('record', '-o', 'regs.data', f'{option}=ds', 'true', status=2)
+            lab.expect('one that is not listed is refused by name', 'does not sample DS' in err, err)
+        bench.say('record', '-o', 'regs.data', '-e', 'task-clock:u', '-c', '100000', f'{option}={",".join(names)}', 'true')
+
+
+# --- stat --------------------------------------------------------------------------------------------
+
+
+def test_stat_interval_clear(bench):
+    args = ['stat', '-I', '20', '--interval-count', '3', '-e', 'task-clock', '--', 'sleep', '10']
+    lab.expect('no clearing without', '\x1b[2J' not in bench.terminal(*args))
+    text = bench.terminal(args[0], '--interval-clear', *args[1:])
+    lab.expect('a clear screen for each interval', text.count('\x1b[2J') == 3, text)
+
+
+def test_stat_log_fd(bench):
+    with open(bench.path('log'), 'w+', encoding='utf-8') as f:
+        out, err = bench.say('stat', '--log-fd', str(f.fileno()), '-e', 'task-clock', 'true', pass_fds=[f.fileno()])
+        f.seek(0)
+        lab.expect('the counts are there', 'task-clock' in f.read())
+    lab.expect('and not here', 'task-clock' not in out + err, err)
+
+
+def test_stat_no_big_num(bench):
+    args = ['-e', 'page-faults', '--', sys.executable, '-c', 'x = bytearray(32 << 20)']
+    grouped, plain = (bench.say('stat', *option, *args)[1] for option in ([], ['--no-big-num']))
+    lab.expect('thousands are apart', re.search(r'\d,\d\d\d +page-faults', grouped), grouped)
+    lab.expect('not with the option', re.search(r' \d{4,} +page-faults', plain), plain)
+
+
+# --- report ------------------------------------------------------------------------------------------
+
+
+def test_report_show_cpu_utilization(bench):
+    args = ['report', '--stdio', '-i', bench.local('regs.data'), '-s', 'comm', '-t', ',', '-q', '--symfs', '/nonexistent']
+    lab.expect('without', re.search(r'^[\d.]+%,ls$', bench.out(*args), re.M), bench.out(*args))
+    row = re.search(r'^([\d.]+)%,([\d.]+)%,([\d.]+)%,ls$', bench.out(*args, '--show-cpu-utilization'), re.M)
+    lab.expect('with: a column for the kernel, one for user space', row)
+    whole, kernel, user = map(float, row.groups())
+    lab.expect('which are all', kernel > 0 and user > 0 and abs(kernel + user - whole) < 0.02, row.groups())
+
+
+def test_report_no_group(bench):
+    args = ['report', '--stdio', '-i', bench.local('group-read.data'), '-s', 'comm', '--symfs', '/nonexistent']
+    count = [len(re.findall('^# Samples: ', bench.out(*args, *more), re.M)) for more in ([], ['--group'], ['--group', '--no-group'])]
+    lab.expect('one table with --group alone', count == [3, 1, 3], count)
+
+
+# --- script ------------------------------------------------------------------------------------------
+
+
+def test_script_show_round_events(bench):
+    args = ['script', '-i', bench.local('group-read.data'), '--symfs', '/nonexistent']
+    lab.expect('none without', 'FINISHED_ROUND' not in bench.out(*args))
+    lab.expect('with', 'PERF_RECORD_FINISHED_ROUND' in bench.out(*args, '--show-round-events').split('\n'))
+
+
+def test_script_show_text_poke_events(bench):
+    def fill(rec):
+        body = struct.pack('<QHH', 0xffffffff81234560, 2, 5) + b'\x66\x90\xe8\1\2\3\4' + bytes(5)
+        rec.file.write(recording.record(TEXT_POKE, 1, body + rec._trailer(10, 10)))  # pylint: disable=protected-access
+        rec.sample(10, 10, [0])
+    args = ['script', '-i', bench.make(fill)]
+    lab.expect('none without', 'TEXT_POKE' not in bench.out(*args))
+    text = bench.out(*args, '--show-text-poke-events')
+    lab.expect('with', re.search('PERF_RECORD_TEXT_POKE .*ffffffff81234560', text), text)
+
+
+def main():
+    ringtail, corpus, *names = sys.argv[1:]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(os.path.abspath(ringtail), os.path.abspath(corpus), folder)
+        for name, test in list(globals().items()):
+            if name.startswith('test_') and (not names or any(word in name for word in names)):
+                failed += not bench.try_test(name.removeprefix('test_'), test)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
