@@ -213,6 +213,28 @@ def test_a_cgroup_of_version_1(lab):
     assert lines == {(os.path.basename(sys.executable)[:15], 'cpu-clock:')}, lines
 
 
+def test_a_cgroup_of_version_1_elsewhere(lab):
+    """-G says what to mount if the hierarchy of perf_event is mounted in another mount namespace alone."""
+    need_root()
+    need_mount_namespaces()
+    lab.have_alone('cgroups-of-events')
+    mount = lab.path('v1')
+    os.mkdir(mount)
+    if hierarchy():
+        raise Skip('perf_event is in a hierarchy of version 1 that is not of this test')
+    holder = lab.spawn('unshare', '--mount', 'sh', '-c', 'mount -t cgroup -o perf_event none "$0" && exec sleep 600', mount)
+    try:
+        wait_for(lambda: hierarchy() or holder.poll() is not None, what='perf_event in version 1')
+        if not hierarchy():
+            raise Skip('the kernel mounts no hierarchy of version 1')
+        said = lab.run('record', '-a', '-e', 'cpu-clock', '-G', '/', '-o', 'p.data', '--duration', '100ms', status=1).stderr
+        assert "'mount -t cgroup -o perf_event none DIRECTORY'" in said, said
+    finally:
+        holder.kill()
+        holder.wait()
+        give_back(mount)
+
+
 def test_groups_of_software_events(lab):
     """:S samples the whole group with its leader; :W keeps a group that fits."""
     lab.run('record', '-q', '-e', '{task-clock,page-faults}:S', '-c', '1000000', '-o', 's.data', '--', sys.executable, '-c',

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cgroups by name, in the hierarchy that perf events use: version 1's of the perf_event controller
- * if it is mounted, else version 2's. Any thread may call.
+ * if the kernel has one, else version 2's. Any thread may call.
  */
 #ifndef RINGTAIL_SYS_KERNEL_CGROUP_H
 #define RINGTAIL_SYS_KERNEL_CGROUP_H
