@@ -69,7 +69,7 @@ def test_equal_to_offline(lab):
 
 
 def test_recording(lab):
-    """A recording has the chains of the program, in a hundredth of the bytes, for perf, too."""
+    """A recording has the chains of the program, in a twentieth of the bytes, and with -z in a hundredth; for perf, too."""
     need_unwinder()
     err = lab.run('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,online', '--', lab.program('stacks'), 'chain',
                   400, release=True).stderr
@@ -80,6 +80,10 @@ def test_recording(lab):
         inside = [c for c in found if 'leaf' in c]
         assert len(inside) > 0.8 * len(found), found[:5]
         assert share(inside, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, inside[:5]
+    err = lab.run('record', '-z', '-o', 'z.data', *RATE, '--call-graph', 'dwarf,online', '--', lab.program('stacks'),
+                  'chain', 1500, release=True).stderr
+    made, samples, before, _ = said(err)
+    assert made > 0.9 * samples and os.path.getsize(lab.path('z.data')) < before / 100, err
 
 
 def test_help(lab):
