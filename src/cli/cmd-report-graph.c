@@ -17,29 +17,28 @@ enum word_kind {
 	WORD_ORDER,
 	WORD_VALUE,
 	WORD_KEY,
-	WORD_REFUSED,
+	WORD_BRANCH,
 };
 
 static const struct graph_word {
 	const char *name;
 	enum word_kind kind;
 	int value;
-	const char *why; /* WORD_REFUSED */
 } words[] = {
-	{"graph", WORD_STYLE, GRAPH_TREE, NULL},
-	{"fractal", WORD_STYLE, GRAPH_FRACTAL, NULL},
-	{"flat", WORD_STYLE, GRAPH_FLAT, NULL},
-	{"folded", WORD_STYLE, GRAPH_FOLDED, NULL},
-	{"none", WORD_NONE, 0, NULL},
-	{"caller", WORD_ORDER, REPORT_GRAPH_CALLER, NULL},
-	{"callee", WORD_ORDER, REPORT_GRAPH_CALLEE, NULL},
-	{"percent", WORD_VALUE, GRAPH_PERCENT, NULL},
-	{"period", WORD_VALUE, GRAPH_PERIOD, NULL},
-	{"count", WORD_VALUE, GRAPH_SAMPLES, NULL},
-	{"function", WORD_KEY, CALLGRAPH_BY_FUNCTION, NULL},
-	{"address", WORD_KEY, CALLGRAPH_BY_ADDRESS, NULL},
-	{"srcline", WORD_KEY, CALLGRAPH_BY_LINE, NULL},
-	{"branch", WORD_REFUSED, 0, "branch stacks are not part of call graphs"},
+	{"graph", WORD_STYLE, GRAPH_TREE},
+	{"fractal", WORD_STYLE, GRAPH_FRACTAL},
+	{"flat", WORD_STYLE, GRAPH_FLAT},
+	{"folded", WORD_STYLE, GRAPH_FOLDED},
+	{"none", WORD_NONE, 0},
+	{"caller", WORD_ORDER, REPORT_GRAPH_CALLER},
+	{"callee", WORD_ORDER, REPORT_GRAPH_CALLEE},
+	{"percent", WORD_VALUE, GRAPH_PERCENT},
+	{"period", WORD_VALUE, GRAPH_PERIOD},
+	{"count", WORD_VALUE, GRAPH_SAMPLES},
+	{"function", WORD_KEY, CALLGRAPH_BY_FUNCTION},
+	{"address", WORD_KEY, CALLGRAPH_BY_ADDRESS},
+	{"srcline", WORD_KEY, CALLGRAPH_BY_LINE},
+	{"branch", WORD_BRANCH, 0},
 };
 
 static const struct graph_word *find_word(const char *name, size_t len)
@@ -50,18 +49,22 @@ static const struct graph_word *find_word(const char *name, size_t len)
 	return NULL;
 }
 
-static int apply_word(const struct graph_word *w, struct graph_spec *ret, struct error *err)
+static void apply_word(const struct graph_word *w, struct graph_spec *ret)
 {
 	switch (w->kind) {
 	case WORD_STYLE: ret->style = (enum graph_style)w->value; break;
 	case WORD_NONE: ret->order = REPORT_GRAPH_NONE; break;
-	case WORD_ORDER: ret->order = (enum report_graph)w->value; break;
+	case WORD_ORDER:
+		ret->order = (enum report_graph)w->value;
+		ret->ordered = true;
+		break;
 	case WORD_VALUE: ret->value = (enum graph_value)w->value; break;
-	case WORD_KEY: ret->key = (enum callgraph_key)w->value; break;
-	case WORD_REFUSED:
-		return error_set(err, -EINVAL, "'%s' is not supported: %s", w->name, w->why);
+	case WORD_KEY:
+		ret->key = (enum callgraph_key)w->value;
+		ret->keyed = true;
+		break;
+	case WORD_BRANCH: ret->branches = true; break;
 	}
-	return 0;
 }
 
 /* The first number is the percentage, the second the limit. */
@@ -109,14 +112,14 @@ int graph_spec_parse(const char *arg, struct graph_spec *ret, struct error *err)
 
 		snprintf(part, sizeof(part), "%.*s", (int)len, s);
 		if (w)
-			rc = apply_word(w, ret, err);
+			apply_word(w, ret);
 		else if (is_number(part))
 			rc = apply_number(part, numbers++, ret, err);
 		else if (len)
 			rc = error_set(err, -EINVAL,
 				       "'%s' is none of graph, flat, fractal, folded, none, "
-				       "caller, callee, function, address, srcline, percent, "
-				       "period, count, or a percentage",
+				       "caller, callee, function, address, srcline, branch, "
+				       "percent, period, count, or a percentage",
 				       part);
 		s += len;
 	}

@@ -12,6 +12,8 @@
 
 struct graph_spec {
 	bool given;
+	bool ordered, keyed;	 /* @order and @key are given */
+	bool branches;		 /* the branches of branch stacks are frames, too */
 	enum report_graph order; /* REPORT_GRAPH_NONE for the type "none" */
 	enum graph_style style;
 	enum callgraph_key key;

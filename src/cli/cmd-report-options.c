@@ -11,6 +11,7 @@
 
 #define MAX_STACK      127		      /* perf's and the kernel's default */
 #define DEFAULT_PARENT "^sys_|^do_page_fault" /* perf's */
+#define HISTORY_KEYS   "callchain_branch_predicted,callchain_branch_abort,callchain_branch_cycles"
 #define SLOWEST	       3
 
 enum {
@@ -45,6 +46,7 @@ enum {
 	OPT_OFF_CPU,
 	OPT_WALL,
 	OPT_UTILIZATION,
+	OPT_BRANCH_HISTORY,
 };
 
 static const struct argp_option options[] = {
@@ -58,7 +60,8 @@ static const struct argp_option options[] = {
 	 "folded or none, PERCENT the least that a branch must have (0.5), LIMIT the most "
 	 "branches, ORDER "
 	 "caller (from the outermost caller down; the default) or callee (from the function up), "
-	 "KEY function (the default), address or srcline, which tells frames apart, VALUE "
+	 "KEY function (the default), address or srcline, which tells frames apart, and branch, "
+	 "which adds the branches of branch stacks, VALUE "
 	 "of branches and folded chains percent (the default), period or count",
 	 HELP_MOST_USED},
 	{"children", OPT_CHILDREN, NULL, 0, "Add to each function the samples of its callees",
@@ -93,6 +96,10 @@ static const struct argp_option options[] = {
 	{"branch-stack", 'b', NULL, 0,
 	 "Count the branches of branch stacks, by comm,dso_from,symbol_from,dso_to,symbol_to; "
 	 "further keys: mispredict, in_tx, abort, cycles",
+	 HELP_OUTPUT},
+	{"branch-history", OPT_BRANCH_HISTORY, NULL, 0,
+	 "Call chains begin with the branches that led to the sample, newest first; by "
+	 "srcline,sym,dso and the predictions and cycles of these branches",
 	 HELP_OUTPUT},
 	{"mem-mode", OPT_MEM_MODE, NULL, 0,
 	 "Show memory accesses: by local_weight," REPORT_MEM_KEYS, HELP_OUTPUT},
@@ -246,6 +253,26 @@ static void check_branches(struct argp_state *state, struct report_args *a)
 		columns_parse_sort(&a->columns, "comm,dso_from,symbol_from,dso_to,symbol_to", NULL);
 }
 
+/* As perf, tells frames apart by address and shows how well the branches went. */
+static void check_history(struct argp_state *state, struct report_args *a)
+{
+	a->report.history = a->history || a->graph.branches;
+	if (a->report.history && a->report.branches)
+		usage_error(state, "-b counts branches, and --branch-history shows them in call "
+				   "chains: choose one");
+	if (!a->history)
+		return;
+	if (!a->graph.ordered && a->graph.order == REPORT_GRAPH_CALLER)
+		a->graph.order = REPORT_GRAPH_CALLEE;
+	if (!a->graph.keyed)
+		a->graph.key = CALLGRAPH_BY_ADDRESS;
+	if (!a->columns.sorted)
+		columns_parse_sort(&a->columns,
+				   a->report.children ? "srcline,sym,dso"
+						      : "srcline,sym,dso," HISTORY_KEYS,
+				   NULL);
+}
+
 /* Sums that the trees of --children do not have. */
 static void check_fields_of_children(struct argp_state *state, const struct report_args *a)
 {
@@ -324,7 +351,7 @@ static void check_itrace(struct argp_state *state, struct report_args *a)
 	if ((a->header_only || a->dump || a->stats || a->aux || a->tasks) &&
 	    !a->input.trace.itrace_asked)
 		a->input.trace.itrace = NULL;
-	if (!a->report.branches)
+	if (!a->report.branches && !a->report.history)
 		a->input.itrace.last = a->input.itrace.last_recorded = false;
 	if (a->report.max_stack < a->input.itrace.chain_max)
 		a->report.max_stack = a->input.itrace.chain_max;
@@ -343,6 +370,7 @@ static void settle(struct argp_state *state, struct report_args *a)
 {
 	check_branches(state, a);
 	check_mem_mode(state, a);
+	check_history(state, a);
 	check_hierarchy(state, a);
 	check_html(state, a);
 	a->view = a->view && !is_text(a);
@@ -410,6 +438,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_AUX: a->aux = true; break;
 	case OPT_AUX_LATENCY: a->latency.function = arg; break;
 	case OPT_SLOWEST: a->latency.slowest = report_slowest(state, arg); break;
+	case OPT_BRANCH_HISTORY: a->history = true; break;
 	case OPT_JSON: a->json = true; break;
 	case OPT_OFF_CPU: a->waits.off_cpu = true; break;
 	case OPT_WALL: a->waits.opts.wall = true; break;

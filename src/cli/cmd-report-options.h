@@ -25,6 +25,7 @@ struct report_args {
 	bool tasks, maps; /* @maps: of the tasks */
 	bool threads;	  /* the counts of threads, below the tables */
 	struct name_regex parent, ignore_callees;
+	bool history;		       /* --branch-history */
 	bool by_parent;		       /* --parent is given */
 	bool mem_keys;		       /* those of --mem-mode */
 	struct columns serial_columns; /* without the latencies that nobody asked for */

@@ -45,8 +45,6 @@ static const struct argp_option options[] = {
 	 HELP_OUTPUT},
 	REFUSED("gtk", OPT_GTK, "the report is text: 'ringtail report | less'"),
 	REFUSED("output", 'o', "the report goes to standard output: 'ringtail report > FILE'"),
-	REFUSED("branch-history", OPT_REFUSED,
-		"-b counts branches; call chains are shown without them"),
 	REFUSED("show-ref-call-graph", OPT_REFUSED + 1, "each event shows its own call chains"),
 	{"stitch-lbr", OPT_NOTHING, NULL, 0, "Accepted: each branch stack is used as it is",
 	 HELP_OUTPUT},

@@ -107,6 +107,8 @@ static int check_fields(const struct report_args *a, const struct trace *t)
 	if (!rc)
 		rc = sort_keys_check(a->report.keys, a->report.nr_keys, t->evlist, &err);
 	if (!rc)
+		rc = report_check_history(&a->report, t, &err);
+	if (!rc)
 		rc = columns_check(&a->report.columns, t->evlist, &err);
 	if (rc < 0)
 		complain("%s", err.text);
@@ -135,7 +137,7 @@ static void set_graph(struct report_args *a, const struct trace *t)
 	a->report.graph = a->graph.order;
 	if (!a->graph.given)
 		a->report.graph =
-			report_has_callchains(t) ? REPORT_GRAPH_CALLER : REPORT_GRAPH_NONE;
+			report_has_callchains(t) || a->history ? a->graph.order : REPORT_GRAPH_NONE;
 }
 
 /* Who asked for what only call chains tell. */
@@ -143,7 +145,8 @@ static void explain_chains(const struct report_args *a, const struct trace *t)
 {
 	bool graph = a->graph.given && a->graph.order != REPORT_GRAPH_NONE;
 
-	if ((graph || a->report.children) && !a->input.quiet && !report_has_callchains(t))
+	if ((graph || a->report.children) && !a->input.quiet && !a->report.history &&
+	    !report_has_callchains(t))
 		complain("%s: the samples have no call chains; 'ringtail record -g' records them",
 			 t->opts.path);
 }

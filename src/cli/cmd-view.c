@@ -149,6 +149,8 @@ static int prepare_columns(struct view_args *a, struct trace *t)
 	if (!rc)
 		rc = sort_keys_check(a->report.keys, a->report.nr_keys, t->evlist, &err);
 	if (!rc)
+		rc = report_check_history(&a->report, t, &err);
+	if (!rc)
 		rc = columns_check(&a->report.columns, t->evlist, &err);
 	if (rc < 0) {
 		complain("%s", err.text);
@@ -204,6 +206,7 @@ int cmd_view(int argc, char **argv)
 	a.report.filter = a.input.filter;
 	a.report.inlined = !a.input.no_inline;
 	a.report.graph_key = a.graph.key;
+	a.report.history = a.graph.branches;
 	status = command_run(&a.input, show, &a);
 	columns_release(&a.columns);
 	graph_spec_join_free(args, argv);

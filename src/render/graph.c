@@ -66,12 +66,47 @@ static void put_line(struct graph *gr)
 	gr->paint = (struct text_paint){.color = ""};
 }
 
+/* Returns what stands before a value in the parentheses of a frame; *@begun: it is not the first.
+ */
+static const char *separator(bool *begun)
+{
+	const char *ret = *begun ? " " : " (";
+
+	*begun = true;
+	return ret;
+}
+
+int graph_branches(struct buf *out, const struct callgraph_branches *b)
+{
+	bool begun = false;
+	int rc = 0;
+
+	if (!b)
+		return 0;
+	if (b->predicted < b->known)
+		rc = buf_printf(out, "%spredicted:%.1f%%", separator(&begun),
+				100.0 * (double)b->predicted / (double)b->known);
+	if (!rc && b->aborted)
+		rc = buf_printf(out, "%sabort:%.1f%%", separator(&begun),
+				100.0 * (double)b->aborted / (double)b->to);
+	if (!rc && b->from && b->cycles >= b->from)
+		rc = buf_printf(out, "%scycles:%" PRIu64, separator(&begun), b->cycles / b->from);
+	if (!rc && b->iterations)
+		rc = buf_printf(out, "%siter:%" PRIu64 " avg_cycles:%" PRIu64, separator(&begun),
+				(b->iterations + b->from - 1) / b->from,
+				b->iteration_cycles / b->iterations);
+	if (!rc && b->calls && !b->to && !b->from)
+		rc = buf_printf(out, "%scalltrace", separator(&begun));
+	return rc || !begun ? rc : buf_append(out, ")", 1);
+}
+
 /* Ends the line that shows @n. */
 static int end_frame(struct graph *gr, const struct callgraph_node *n)
 {
-	int rc = 0;
+	uint32_t node = (uint32_t)(n - gr->g->node);
+	int rc = graph_branches(&gr->line, callgraph_branches(gr->g, node));
 
-	if (n->guessed && gr->opts->mark_guesses)
+	if (!rc && n->guessed && gr->opts->mark_guesses)
 		rc = buf_printf(&gr->line, " [guessed]");
 	if (!rc)
 		put_line(gr);

@@ -2,6 +2,7 @@
 #include "render/json.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "render/text.h"
 
@@ -153,6 +154,23 @@ static json_t *node_json(const struct callgraph_node *n)
 	return o;
 }
 
+/* Adds the branches at a node of a graph with branch histories. */
+static int put_branches(json_t *o, const struct callgraph_branches *b)
+{
+	if (b && b->to &&
+	    (put(o, "branches_to", json_count(b->to)) ||
+	     put(o, "predicted", b->known ? json_count(b->predicted) : json_null()) ||
+	     put(o, "aborted", json_count(b->aborted))))
+		return -ENOMEM;
+	if (b && b->from &&
+	    (put(o, "branches_from", json_count(b->from)) ||
+	     put(o, "cycles", json_count(b->cycles)) ||
+	     put(o, "iterations", json_count(b->iterations)) ||
+	     put(o, "iteration_cycles", json_count(b->iteration_cycles))))
+		return -ENOMEM;
+	return 0;
+}
+
 /* Depth is bounded by --max-stack (at most 1024). */
 static json_t *children_json(const struct tree_walk *w, uint32_t node)
 {
@@ -166,7 +184,8 @@ static json_t *children_json(const struct tree_walk *w, uint32_t node)
 		if (n->total < w->least)
 			break;
 		o = node_json(n);
-		if (!o || json_array_append_new(list, o) ||
+		if (!o || put_branches(o, callgraph_branches(w->g, c)) ||
+		    json_array_append_new(list, o) ||
 		    (n->child != CALLGRAPH_NONE && put(o, "children", children_json(w, c)))) {
 			json_decref(list);
 			return NULL;
@@ -202,12 +221,13 @@ static json_t *field_json(const struct field *f, const struct hist *h, const str
 
 	if (f->kind == FIELD_COUNT || f->kind == FIELD_TIME)
 		return json_count(value);
-	if (f->kind == FIELD_AVERAGE)
-		all = e->samples;
+	if (f->kind == FIELD_SHARE && isnan(field_ratio(f, h, e)))
+		return json_null();
+	if (f->kind == FIELD_AVERAGE || f->kind == FIELD_SHARE)
+		return json_real(field_ratio(f, h, e));
 	if (f->kind == FIELD_LATENCY)
 		all = h->latency;
-	return json_real((f->kind == FIELD_AVERAGE ? 1.0 : 100.0) * (double)value /
-			 (double)(all ? all : 1));
+	return json_real(100.0 * (double)value / (double)(all ? all : 1));
 }
 
 /* Adds the fields that not every row has. */

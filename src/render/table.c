@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,9 +69,12 @@ static int add_number(struct table *t, const struct hist_entry *e, const struct 
 	case FIELD_TIME:
 		return buf_printf(&t->cell, "%*.3f ms", width > 3 ? width - 3 : 0,
 				  (double)value / 1e6);
-	case FIELD_AVERAGE:
-		return buf_printf(&t->cell, "%*.1f", width,
-				  value ? (double)value / (double)there->samples : 0);
+	case FIELD_AVERAGE: return buf_printf(&t->cell, "%*.1f", width, field_ratio(f, h, there));
+	case FIELD_SHARE:
+		if (isnan(field_ratio(f, h, there)))
+			return buf_printf(&t->cell, "%*s", width, "-");
+		return buf_printf(&t->cell, "%*.1f%%", width ? width - 1 : 0,
+				  field_ratio(f, h, there));
 	case FIELD_PERCENT:
 	case FIELD_LATENCY: break;
 	}

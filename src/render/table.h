@@ -56,6 +56,9 @@ struct callers_bounds graph_bounds(uint64_t total, const struct table_opts *opts
 /* Appends the escaped name of a node of a tree whose frames differ @by. Returns 0 or -ENOMEM. */
 int graph_name(struct buf *out, enum callgraph_key by, const struct callgraph_node *n);
 
+/* Appends what is known of the branches of a node, as perf does; accepts NULL. Returns as above. */
+int graph_branches(struct buf *out, const struct callgraph_branches *b);
+
 /* Draws the call tree of a row; @skip_first leaves out its first node. Returns 0 or -ENOMEM. */
 int graph_render(FILE *out, const struct graph_row *row, bool skip_first,
 		 const struct table_opts *opts);

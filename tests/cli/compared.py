@@ -71,7 +71,7 @@ VALUES = {
     },
 }
 # Recordings whose samples have what the option is about, and other options that it needs.
-FILES = {'branch-stack': 'branch', 'mem-mode': 'memory', 'latency': 'switches', 'parallelism': 'switches',
+FILES = {'branch-stack': 'branch', 'branch-history': 'branch', 'mem-mode': 'memory', 'latency': 'switches', 'parallelism': 'switches',
          'threads': 'counts', 'cpu': 'cpus'}
 BESIDE = {
     ('record', 'filter'): ['-e', 'sched:sched_switch'], ('record', 'cgroup'): ['-a', '-e', 'cpu-clock'],

@@ -5,7 +5,7 @@
 usage: golden.py [--update] RINGTAIL CORPUS [NAME...]
 
 A .cmd file is one line of shell words: the arguments of ringtail, with {corpus} for the corpus, {aux}
-for the recordings of an AUX area beside it, and {tmp} for an empty directory. The .out file is standard
+for the recordings of an AUX area beside it, {branches} for those of branch stacks, and {tmp} for an empty directory. The .out file is standard
 output, then "--- stderr" and standard error if there is any, then each file that is in {tmp} with its
 size and checksum, then the exit status. The run sees no symbols of this machine, and UTC.
 """
@@ -38,7 +38,9 @@ def files(folder):
 
 def outcome(ringtail, corpus, command):
     with tempfile.TemporaryDirectory() as tmp:
-        places = {"{corpus}": corpus, "{aux}": os.path.join(os.path.dirname(corpus), "aux"), "{tmp}": tmp}
+        data = os.path.dirname(corpus)
+        places = {"{corpus}": corpus, "{aux}": os.path.join(data, "aux"),
+                  "{branches}": os.path.join(data, "branches"), "{tmp}": tmp}
         return run(ringtail, places, command)
 
 

@@ -15,6 +15,7 @@ void callgraph_release(struct callgraph *g)
 {
 	free(g->node);
 	free(g->latency);
+	free(g->branches);
 	hash_table_release(&g->table);
 	*g = (struct callgraph){0};
 }
@@ -230,6 +231,60 @@ static int grow_latency(struct callgraph *g)
 	return 0;
 }
 
+/* The same for branches. */
+static int grow_branches(struct callgraph *g)
+{
+	size_t had = g->cap_branches;
+
+	if (had >= g->nr)
+		return 0;
+	if (array_grow(&g->branches, &g->cap_branches, g->nr, sizeof(*g->branches)) < 0)
+		return -ENOMEM;
+	memset(g->branches + had, 0, (g->cap_branches - had) * sizeof(*g->branches));
+	return 0;
+}
+
+const struct callgraph_branches *callgraph_branches(const struct callgraph *g, uint32_t node)
+{
+	return node < g->cap_branches ? &g->branches[node] : NULL;
+}
+
+static void count_side(struct callgraph_branches *b, const struct frame *f, uint64_t samples)
+{
+	const struct branch_step *step = f->step;
+
+	switch (f->side) {
+	case FRAME_OF_CHAIN: b->calls += samples; break;
+	case FRAME_BESIDE: break;
+	case FRAME_TO:
+		b->to += samples;
+		b->known += step->known * samples;
+		b->predicted += step->predicted * samples;
+		b->aborted += step->aborted * samples;
+		break;
+	case FRAME_FROM:
+		b->from += samples;
+		b->cycles += step->cycles * samples;
+		b->iterations += step->iterations * samples;
+		b->iteration_cycles += step->iteration_cycles * samples;
+		break;
+	}
+}
+
+/* Counts the branches of a path that begins with one; @at is its last node. */
+static void credit_branches(struct callgraph *g, uint32_t at, const struct frame *frame, size_t nr,
+			    enum callgraph_order order, uint64_t samples)
+{
+	for (size_t i = 0; i < nr; i++, at = g->node[at].parent)
+		count_side(&g->branches[at], &frame[order == CALLGRAPH_CALLER ? i : nr - 1 - i],
+			   samples);
+}
+
+static bool has_branches(const struct frame *frame, size_t nr)
+{
+	return nr && frame[0].side != FRAME_OF_CHAIN;
+}
+
 int callgraph_credit_latency(struct callgraph *g, uint32_t at, uint64_t latency)
 {
 	if (grow_latency(g) < 0)
@@ -258,9 +313,13 @@ static int add(struct callgraph *g, uint32_t root, const struct frame *own,
 				    false, &at);
 	if (!rc && own && order == CALLGRAPH_CALLER)
 		rc = child_of_frame(g, at, own, true, &at);
+	if (!rc && !own && has_branches(frame, nr))
+		rc = grow_branches(g);
 	if (rc < 0)
 		return rc;
 	callgraph_credit(g, at, period, samples);
+	if (!own && has_branches(frame, nr))
+		credit_branches(g, at, frame, nr, order, samples);
 	*ret_at = at;
 	return 0;
 }
@@ -280,17 +339,35 @@ int callgraph_add_own(struct callgraph *g, uint32_t root, const struct frame *ow
 	return add(g, root, own, frame, nr, order, period, samples, ret_at);
 }
 
+static void add_branches(struct callgraph_branches *to, const struct callgraph_branches *from)
+{
+	to->to += from->to;
+	to->known += from->known;
+	to->predicted += from->predicted;
+	to->aborted += from->aborted;
+	to->from += from->from;
+	to->cycles += from->cycles;
+	to->iterations += from->iterations;
+	to->iteration_cycles += from->iteration_cycles;
+	to->calls += from->calls;
+}
+
 /* Adds the sums of node @src of @from to node @dst. */
 static int add_sums(struct callgraph *g, uint32_t dst, const struct callgraph *from, uint32_t src)
 {
 	g->node[dst].self += from->node[src].self;
 	g->node[dst].total += from->node[src].total;
 	g->node[dst].samples += from->node[src].samples;
-	if (!from->latency)
+	if (from->latency) {
+		if (grow_latency(g) < 0)
+			return -ENOMEM;
+		g->latency[dst] += callgraph_latency(from, src);
+	}
+	if (!callgraph_branches(from, src))
 		return 0;
-	if (grow_latency(g) < 0)
+	if (grow_branches(g) < 0)
 		return -ENOMEM;
-	g->latency[dst] += callgraph_latency(from, src);
+	add_branches(&g->branches[dst], callgraph_branches(from, src));
 	return 0;
 }
 

@@ -34,6 +34,14 @@ struct callgraph_node {
 	uint64_t addr; /* of an unresolved frame, else the symbol's start, or as frames differ */
 };
 
+/* The ends of branches at a node: frame.side and frame.step of its paths. */
+struct callgraph_branches {
+	uint64_t to, known, predicted, aborted; /* branches that went here */
+	uint64_t from, cycles;			/* that came from here */
+	uint64_t iterations, iteration_cycles;	/* of loops that end here, left out */
+	uint64_t calls;				/* frames of call chains behind branches */
+};
+
 /* What tells the frames of a path apart. */
 enum callgraph_key {
 	CALLGRAPH_BY_FUNCTION,
@@ -49,6 +57,9 @@ struct callgraph {
 	enum callgraph_key by;	 /* set it before the first path; callgraph_clear() keeps it */
 	uint64_t *latency; /* by node, as its total; NULL: callgraph_credit_latency() not used */
 	size_t cap_latency;
+	/* By node; NULL: no path of callgraph_add() had branches. */
+	struct callgraph_branches *branches;
+	size_t cap_branches;
 };
 
 /* Frees the arrays; accepts zeroes. */
@@ -88,6 +99,9 @@ int callgraph_credit_latency(struct callgraph *g, uint32_t at, uint64_t latency)
 
 /* Returns the latency of a node; 0 if none was credited. */
 uint64_t callgraph_latency(const struct callgraph *g, uint32_t node);
+
+/* Returns the branches at a node; NULL if no path had any. */
+const struct callgraph_branches *callgraph_branches(const struct callgraph *g, uint32_t node);
 
 /*
  * Finds or makes the child of @parent for the frame of @key. Returns 0 with its index, -ENOMEM or

@@ -2,12 +2,14 @@
 #include "report/table/columns.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define WEIGHTS (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
 #define STAGES	PERF_SAMPLE_WEIGHT_STRUCT
 #define TIMES	PERF_SAMPLE_TIME
+#define STACKS	PERF_SAMPLE_BRANCH_STACK
 
 static uint64_t overhead(const struct hist *h, const struct hist_entry *e)
 {
@@ -39,6 +41,11 @@ MORE(weight2, HIST_WEIGHT2)
 MORE(weight3, HIST_WEIGHT3)
 MORE(latency, HIST_LATENCY)
 MORE(latency_children, HIST_LATENCY_CHILDREN)
+MORE(branches, HIST_BRANCHES)
+MORE(branches_known, HIST_BRANCHES_KNOWN)
+MORE(branches_predicted, HIST_BRANCHES_PREDICTED)
+MORE(branches_aborted, HIST_BRANCHES_ABORTED)
+MORE(branch_cycles, HIST_BRANCH_CYCLES)
 
 /* Names, headings and widths are those of perf. */
 // clang-format off
@@ -51,17 +58,29 @@ static const struct field fields[] = {
 	{"overhead_children",  "Children",  8,  FIELD_PERCENT, 0, false, false, true,  children},
 	{"sample",             "Samples",   12, FIELD_COUNT,   0, false, false, false, samples},
 	{"period",             "Period",    12, FIELD_COUNT,   0, false, false, false, overhead},
-	{"weight1",            "Weight1",   8,  FIELD_AVERAGE, WEIGHTS, true,  true,  false, weight1},
-	{"weight2",            "Weight2",   8,  FIELD_AVERAGE, STAGES,  true,  true,  false, weight2},
-	{"weight3",            "Weight3",   8,  FIELD_AVERAGE, STAGES,  true,  true,  false, weight3},
+	{"weight1",            "Weight1",   8,  FIELD_AVERAGE, WEIGHTS, true,  true,  false, weight1, .of = samples},
+	{"weight2",            "Weight2",   8,  FIELD_AVERAGE, STAGES,  true,  true,  false, weight2, .of = samples},
+	{"weight3",            "Weight3",   8,  FIELD_AVERAGE, STAGES,  true,  true,  false, weight3, .of = samples},
 	{"latency",            "Latency",   8,  FIELD_LATENCY, TIMES, true,  true,  false, latency},
 	{"latency_children",   "Latency",   7,  FIELD_LATENCY, TIMES, true,  true,  true,  latency_children},
 	/* Ours: of waits, and of samples of a clock. */
 	{"elapsed",            "Elapsed",   13, FIELD_TIME,    0, false, false, false, overhead},
+	{"callchain_branch_predicted", "Predicted", 9, FIELD_SHARE, STACKS, true, true, false, branches_predicted, .of = branches_known, .of_history = true},
+	{"callchain_branch_abort", "Abort", 5, FIELD_COUNT,    STACKS, true, true, false, branches_aborted, .of_history = true},
+	{"callchain_branch_cycles", "Cycles", 6, FIELD_AVERAGE, STACKS, true, true, false, branch_cycles, .of = branches, .of_history = true},
 };
 // clang-format on
 
 enum { OVERHEAD = 0, CHILDREN = 5, SAMPLES = 6, PERIOD = 7, LATENCY = 11, LATENCY_CHILDREN };
+
+double field_ratio(const struct field *f, const struct hist *h, const struct hist_entry *e)
+{
+	uint64_t of = e ? f->of(h, e) : 0;
+
+	if (!of)
+		return f->kind == FIELD_SHARE ? NAN : 0;
+	return (f->kind == FIELD_SHARE ? 100.0 : 1.0) * (double)f->value(h, e) / (double)of;
+}
 
 const struct field *field_at(size_t index)
 {
@@ -119,7 +138,7 @@ static void add_field(struct column *list, size_t *nr, size_t which)
 static int unknown_column(const char *what, const char *name, size_t len, struct error *err)
 {
 	const struct field *f;
-	char all[256] = "";
+	char all[512] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; (f = field_at(i)) && n < sizeof(all); i++)
@@ -371,6 +390,14 @@ bool columns_need_whole(const struct columns *c)
 	return false;
 }
 
+const struct field *columns_need_history(const struct columns *c)
+{
+	for (size_t i = 0; i < c->nr_shown; i++)
+		if (c->shown[i].field && c->shown[i].field->of_history)
+			return c->shown[i].field;
+	return NULL;
+}
+
 bool columns_need_latency(const struct columns *c)
 {
 	for (size_t i = 0; i < c->nr_shown; i++)
@@ -420,7 +447,7 @@ static int compare_field(const struct column_sort *c, const struct field *f,
 	size_t first;
 	int rc;
 
-	if (f->children && !c->children)
+	if ((f->children && !c->children) || f->of_history)
 		return 0;
 	first = c->columns->first_member < hist_members(c->h) ? c->columns->first_member : 0;
 	rc = compare_member(c, f, a, b, first);

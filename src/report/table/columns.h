@@ -15,7 +15,8 @@ enum field_kind {
 	FIELD_PERCENT, /* of all */
 	FIELD_LATENCY, /* a percentage of all time that passed */
 	FIELD_COUNT,   /* a number */
-	FIELD_AVERAGE, /* a sum for each sample */
+	FIELD_AVERAGE, /* a sum for each sample, or for each of what field.of says */
+	FIELD_SHARE,   /* a percentage of what field.of says */
 	FIELD_TIME,    /* ns */
 };
 
@@ -29,7 +30,13 @@ struct field {
 	bool whole;	/* needs more of a sample than a digest keeps */
 	bool children;	/* of callees, too: N/A without --children */
 	uint64_t (*value)(const struct hist *h, const struct hist_entry *e);
+	/* FIELD_AVERAGE, FIELD_SHARE: what the value is divided by */
+	uint64_t (*of)(const struct hist *h, const struct hist_entry *e);
+	bool of_history; /* needs report_opts.history; as in perf, rows are not ordered by it */
 };
+
+/* Returns the average or the share, in percent, of @e; an average of nothing is 0, a share NAN. */
+double field_ratio(const struct field *f, const struct hist *h, const struct hist_entry *e);
 
 /* One of both is set. */
 struct column {
@@ -37,7 +44,7 @@ struct column {
 	const struct field *field;
 };
 
-#define COLUMNS_MAX (SORT_KEYS_MAX + 24) /* with all fields */
+#define COLUMNS_MAX (SORT_KEYS_MAX + 32) /* with all fields */
 
 struct columns {
 	struct column shown[COLUMNS_MAX]; /* from left to right */
@@ -105,6 +112,8 @@ int columns_check(const struct columns *c, const struct pd_evlist *list, struct 
 /* Returns whether some shown column, or one of the order, needs hist.more; or whole samples. */
 bool columns_need_more(const struct columns *c);
 bool columns_need_whole(const struct columns *c);
+/* Returns the shown column that needs branch histories; NULL: none does. */
+const struct field *columns_need_history(const struct columns *c);
 /* Returns whether some column, or the order, shows latencies. */
 bool columns_need_latency(const struct columns *c);
 

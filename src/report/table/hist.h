@@ -22,6 +22,12 @@ enum hist_more {
 	HIST_WEIGHT3,
 	HIST_LATENCY, /* part of self and of children in the time that passed: trace_latency() */
 	HIST_LATENCY_CHILDREN,
+	HIST_BRANCHES, /* of branch histories; those whose prediction is known, and which of these …
+			*/
+	HIST_BRANCHES_KNOWN,
+	HIST_BRANCHES_PREDICTED,
+	HIST_BRANCHES_ABORTED,
+	HIST_BRANCH_CYCLES,
 	HIST_MORE_NR,
 };
 

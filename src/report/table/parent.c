@@ -40,6 +40,6 @@ void parent_drop_callees(struct parent_match *m, struct frames *f)
 		return;
 	f->nr -= root;
 	f->leaf = 0;
-	f->left_out = 0;
+	f->leafless = false;
 	memmove(f->frame, f->frame + root, f->nr * sizeof(*f->frame));
 }

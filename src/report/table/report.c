@@ -56,6 +56,21 @@ bool report_needs_parallelism(const struct report_opts *opts)
 	return columns_need_latency(&opts->columns) || opts->filter.parallelism.nr;
 }
 
+int report_check_history(const struct report_opts *opts, const struct trace *t, struct error *err)
+{
+	const struct field *f = columns_need_history(&opts->columns);
+
+	if (f && !opts->history)
+		return error_set(err, -EINVAL,
+				 "%s is of branches in call chains: give --branch-history",
+				 f->name);
+	if (!opts->history || pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_BRANCH_STACK)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "call chains cannot show branches: the samples of this recording have no "
+			 "branch stacks; 'ringtail record -b' records them");
+}
+
 static bool counts_branches(const struct report_opts *opts)
 {
 	return opts->branches || some_key(opts, true, false, false);
@@ -156,8 +171,8 @@ static bool shows_parents(const struct report_opts *opts)
 
 static bool wants_chains(const struct report_opts *opts)
 {
-	return shows_chains(opts) || opts->ignore_callees || opts->exclude_other || opts->waits ||
-	       shows_parents(opts);
+	return opts->history || shows_chains(opts) || opts->ignore_callees || opts->exclude_other ||
+	       opts->waits || shows_parents(opts);
 }
 
 static enum frames_inlines frames_inlines(const struct report_opts *opts)
@@ -182,7 +197,23 @@ static int worker_init(struct report_worker *w, struct trace *t, const struct re
 		return -ENOMEM;
 	w->frames.inlines = frames_inlines(opts);
 	w->frames.outermost = callgraph_order(opts) == CALLGRAPH_CALLER;
+	w->frames.history = opts->history;
 	return tables_init(&w->tables, opts, t);
+}
+
+/* Counts the branches of the sample, also those of loops that its chain leaves out. */
+static void add_branches(uint64_t *more, const struct pd_sample *s)
+{
+	for (uint64_t i = 0; i < s->branch_nr; i++) {
+		const struct pd_branch *b = &s->branches[i];
+
+		more[HIST_BRANCHES]++;
+		more[HIST_BRANCHES_KNOWN] +=
+			(b->flags & (PD_BRANCH_PREDICTED | PD_BRANCH_MISPREDICTED)) != 0;
+		more[HIST_BRANCHES_PREDICTED] += (b->flags & PD_BRANCH_PREDICTED) != 0;
+		more[HIST_BRANCHES_ABORTED] += (b->flags & PD_BRANCH_ABORT) != 0;
+		more[HIST_BRANCH_CYCLES] += pd_branch_cycles(b);
+	}
 }
 
 /* Adds the sums that only some columns show. */
@@ -197,6 +228,8 @@ static void add_more(struct report_worker *w, struct hist *h, uint32_t row,
 	more[HIST_WEIGHT1] += s->weight * w->times;
 	more[HIST_WEIGHT2] += s->weight_var2 * w->times;
 	more[HIST_WEIGHT3] += s->weight_var3 * w->times;
+	if (w->frames.nr && w->frames.frame[0].side == FRAME_TO)
+		add_branches(more, s);
 }
 
 /* Counts the sample in its slice of time. */
@@ -328,18 +361,18 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	}
 	if (w->ignore_callees.regex)
 		parent_drop_callees(&w->ignore_callees, &w->frames);
-	if (w->frames.left_out)
+	if (w->frames.leafless)
 		frames_resolve(&w->frames, ws->s.pid, own.cpumode, own.ip, ws->rec->at, &own);
 	else if (w->frames.nr)
 		src.frame = &w->frames.frame[w->frames.leaf];
-	if (w->frames.left_out && w->frames.inlines)
+	if (w->frames.leafless && w->frames.inlines)
 		frames_find_line(&w->frames, &own);
 	if (!filter_place(&w->opts->filter, src.frame))
 		return 0;
 	shown = count_all(w, h, &src);
 	if (quality_add(q, w->trace->state, src.frame, ws->s.cpu, w->times) < 0)
 		return -ENOMEM;
-	if (w->frames.is_chain)
+	if (w->frames.is_chain && !w->opts->history)
 		quality_add_chain(q, &w->frames, ws, w->opts->max_stack, w->times);
 	src.comm = state_comm(w->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
 	if (!shown || !filter_comm(&w->opts->filter, src.comm) || !find_parent(w, &src))
@@ -395,7 +428,8 @@ enum digest_kind report_takes_digests(const struct trace *t, const struct report
 {
 	if (filter_needs_time(&opts->filter) || needs_order(t) || counts_branches(opts) ||
 	    some_key(opts, false, true, false) || columns_need_whole(&opts->columns) ||
-	    opts->by_weight || opts->filter.parallelism.nr || opts->slices.nr || opts->waits)
+	    opts->by_weight || opts->filter.parallelism.nr || opts->slices.nr || opts->waits ||
+	    opts->history)
 		return DIGEST_NONE;
 	if (!wants_chains(opts) || !report_has_callchains(t))
 		return DIGEST_FLAT;

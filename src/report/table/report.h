@@ -43,6 +43,7 @@ struct report_opts {
 	/* Count the branches of branch stacks, each once, instead of samples; so does a key that is
 	 * of_branch. Call chains do not count then. */
 	bool branches;
+	bool history;	/* call chains begin with the branches of branch stacks */
 	bool by_weight; /* a sample counts as much as its weight, as with perf's --mem-mode */
 	/* Of the key parent, and of functions whose callees do not count; borrowed, NULL: none */
 	const regex_t *parent, *ignore_callees;
@@ -105,6 +106,12 @@ enum digest_kind report_takes_digests(const struct trace *t, const struct report
 
 /* Returns whether the report needs trace.parallelism; set that before trace_prepare(). */
 bool report_needs_parallelism(const struct report_opts *opts);
+
+/*
+ * Checks that the samples have the branch stacks that branch histories need. Returns 0, or -EINVAL
+ * with @err filled.
+ */
+int report_check_history(const struct report_opts *opts, const struct trace *t, struct error *err);
 
 /* Judges the samples of @event, if it has any. */
 void report_judge(const struct report *r, size_t event, struct verdict_list *ret);

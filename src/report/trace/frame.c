@@ -77,6 +77,7 @@ void frames_release(struct frames *f)
 	free(f->cache);
 	free(f->inline_cache);
 	free(f->frame);
+	free(f->steps);
 	*f = (struct frames){0};
 }
 
@@ -223,6 +224,8 @@ static struct frame inlined_frame(const struct frames *f, const struct frame *fr
 	ret.in = from->sym;
 	ret.sym = dso_alias_symbol(f->trace->aliases, from->dso, from->lines->frame[i].sym);
 	ret.line = i;
+	ret.side = from->step ? FRAME_BESIDE : FRAME_OF_CHAIN;
+	ret.step = NULL;
 	return ret;
 }
 
@@ -413,7 +416,7 @@ static int find_chain(struct frames *f, const struct walk_sample *ws, size_t max
 
 	f->nr = 0;
 	f->copy_ended = false;
-	f->left_out = skip;
+	f->leafless = skip;
 	for (uint64_t i = 0; i < ws->s.callchain_nr && f->nr < max; i++) {
 		uint64_t ip = ws->s.callchain[i];
 		int mode;
@@ -443,9 +446,54 @@ static int find_chain(struct frames *f, const struct walk_sample *ws, size_t max
 	return has_stack(f, ws) ? push_stack(f, ws, max) : 0;
 }
 
+/* Puts the two frames of each step before those of the chain, of which @covered are left out. */
+static int prepend_steps(struct frames *f, const struct walk_sample *ws, size_t nr, size_t covered)
+{
+	const struct pd_sample *s = &ws->s;
+	size_t chain = f->nr - covered;
+
+	if (array_grow(&f->frame, &f->cap, 2 * nr + chain, sizeof(*f->frame)) < 0)
+		return -ENOMEM;
+	memmove(f->frame + 2 * nr, f->frame + covered, chain * sizeof(*f->frame));
+	f->nr = 2 * nr + chain;
+	for (size_t i = 0; i < nr; i++) {
+		const struct branch_step *step = &f->steps[i];
+		struct frame *to = &f->frame[2 * i], *from = to + 1;
+
+		frames_resolve_data(f, s->pid, s->cpumode, step->to, ws->rec->at, to);
+		frames_resolve_data(f, s->pid, s->cpumode, step->from, ws->rec->at, from);
+		to->side = FRAME_TO;
+		from->side = FRAME_FROM;
+		to->step = from->step = step;
+	}
+	return 0;
+}
+
+/* Adds the branches of the branch stack, unless that is the chain itself. */
+static int add_history(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	size_t nr = ws->s.branch_nr < max ? ws->s.branch_nr : max, covered;
+	uint64_t ips[FRAMES_MAX];
+
+	if (!f->history || f->leafless || has_branch_callstack(ws))
+		return 0;
+	if (nr > (FRAMES_MAX - f->nr) / 2)
+		nr = (FRAMES_MAX - f->nr) / 2;
+	if (!nr)
+		return 0;
+	if (array_grow(&f->steps, &f->cap_steps, nr, sizeof(*f->steps)) < 0)
+		return -ENOMEM;
+	nr = branch_history_steps(ws->s.branches, nr, f->steps);
+	for (size_t i = 0; i < f->nr; i++)
+		ips[i] = f->frame[i].ip;
+	covered = branch_history_overlap(f->steps, nr, ips, f->nr);
+	f->leafless = true;
+	return prepend_steps(f, ws, nr, covered);
+}
+
 int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 {
-	int rc = find_chain(f, ws, max);
+	int rc = find_chain(f, ws, max) ?: add_history(f, ws, max);
 
 	f->leaf = 0;
 	f->is_chain = f->nr;
@@ -457,9 +505,9 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 	int rc;
 
 	f->nr = f->leaf = 0;
-	f->left_out = 0;
+	f->leafless = false;
 	f->is_chain = false;
-	if ((ws->s.callchain_nr || has_stack(f, ws)) && max) {
+	if ((ws->s.callchain_nr || has_stack(f, ws) || (f->history && ws->s.branch_nr)) && max) {
 		rc = frames_of_chain(f, ws, max);
 		if (rc < 0 || f->nr)
 			return rc;

@@ -13,6 +13,7 @@
 
 #include "symbol/lines/inlines.h"
 #include "report/trace/walk.h"
+#include "unwind/branch_history.h"
 #include "unwind/unwind.h"
 
 struct frame {
@@ -27,6 +28,9 @@ struct frame {
 	/* Set if frames->inlines is, and debug information covers the address. */
 	const struct inline_chain *lines;
 	size_t line; /* the frame's index in @lines */
+	/* With frames->history: which end of a branch the frame is; @step is then set. */
+	enum frame_side { FRAME_OF_CHAIN, FRAME_FROM, FRAME_TO, FRAME_BESIDE } side;
+	const struct branch_step *step;
 };
 
 struct frames {
@@ -47,7 +51,16 @@ struct frames {
 	 * part, as perf does where graphs begin at the outermost caller.
 	 */
 	bool outermost;
-	size_t left_out; /* inner frames of the last chain that @outermost left out */
+	bool leafless; /* the sampled address is none of @frame: @outermost or @history left it out
+			*/
+	/*
+	 * Set by the owner. Put the branches of the sample's branch stack before the chain: the
+	 * place that the newest went to, where it came from, and so on. Callers whose calls are
+	 * among them are left out.
+	 */
+	bool history;
+	struct branch_step *steps; /* of the last sample */
+	size_t cap_steps;
 };
 
 /* Returns 0 or -ENOMEM. The caller calls frames_release() also after failure. @t is borrowed. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -642,8 +643,11 @@ int rows_cell(struct rows *r, const struct hist_entry *e, const struct column *c
 	switch (f->kind) {
 	case FIELD_COUNT: return buf_printf(out, "%" PRIu64, value);
 	case FIELD_TIME: return buf_printf(out, "%.3f ms", (double)value / 1e6);
-	case FIELD_AVERAGE:
-		return buf_printf(out, "%.1f", value ? (double)value / (double)e->samples : 0);
+	case FIELD_AVERAGE: return buf_printf(out, "%.1f", field_ratio(f, r->hist, e));
+	case FIELD_SHARE:
+		if (isnan(field_ratio(f, r->hist, e)))
+			return buf_printf(out, "-");
+		return buf_printf(out, "%.1f%%", field_ratio(f, r->hist, e));
 	case FIELD_PERCENT:
 	case FIELD_LATENCY: break;
 	}

@@ -141,7 +141,9 @@ static void draw_node(struct view_state *v, int y, const struct rows_line *line,
 		       : line->is_open ? '-'
 				       : '+',
 		       percent) ||
-	    graph_name(&v->text, g->by, n) || (n->guessed && buf_printf(&v->text, " [guessed]")))
+	    graph_name(&v->text, g->by, n) ||
+	    graph_branches(&v->text, callgraph_branches(g, line->node)) ||
+	    (n->guessed && buf_printf(&v->text, " [guessed]")))
 		return;
 	screen_put(&v->screen, y, 0, room, (const char *)v->text.data, v->text.len, style, true);
 }

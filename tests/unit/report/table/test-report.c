@@ -334,12 +334,12 @@ static void test_chain_modes(void **state)
 	f.frames.outermost = true;
 	assert_int_equal(frames_of_sample(&f.frames, &f.ws, 2), 0);
 	assert_int_equal(f.frames.nr, 2);
-	assert_int_equal(f.frames.left_out, 1);
+	assert_true(f.frames.leafless);
 	assert_int_equal(f.frames.frame[0].ip, 0x2222);
 	assert_int_equal(f.frames.frame[0].cpumode, PERF_RECORD_MISC_KERNEL);
 	assert_int_equal(f.frames.frame[1].cpumode, PERF_RECORD_MISC_USER);
 	assert_int_equal(frames_of_sample(&f.frames, &f.ws, 3), 0);
-	assert_int_equal(f.frames.left_out, 0);
+	assert_false(f.frames.leafless);
 	assert_int_equal(frames_of_sample(&f.frames, &f.ws, 0), 0);
 	assert_int_equal(f.frames.nr, 1);
 	assert_false(f.frames.is_chain);

@@ -1,0 +1,1 @@
+report -b --branch-history {branches}/chains.data

@@ -1,0 +1,1 @@
+report -g caller,0,branch -s sym {branches}/chains.data

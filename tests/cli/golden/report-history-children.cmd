@@ -1,0 +1,1 @@
+report --branch-history --children -s sym {branches}/chains.data

@@ -1,0 +1,1 @@
+report --branch-history -g folded,count -s comm {branches}/chains.data

@@ -1,0 +1,1 @@
+report -s sym,callchain_branch_cycles {branches}/chains.data

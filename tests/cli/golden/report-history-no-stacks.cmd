@@ -1,0 +1,1 @@
+report --branch-history {corpus}/local/clockid.data

@@ -1,0 +1,1 @@
+report --branch-history -t, {branches}/chains.data

@@ -1,0 +1,1 @@
+report --branch-history {branches}/chains.data
