@@ -9,6 +9,7 @@ With --pictures each view is written to DIR as PNG.
 """
 import argparse
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -48,8 +49,10 @@ class Bench(lab.Lab):
         out = recording.Recording(data)
         out.comm(100, 100, b'task')
         out.map(100, b'/program')
+        chance = random.Random(1)
         for i in range(100000):
-            out.sample(100, 100, [i * 7919 % (k + 3) * 3 % 50 for k in range(12)], 0, 1000 + i * i % 251, i % 4)
+            stack = chance.randrange(20000)
+            out.sample(100, 100, [stack * 7919 % (k + 3) * 3 % 50 for k in range(12)], 0, 1000 + chance.randrange(251), i % 4)
         out.close()
         subprocess.run([self.ringtail, 'report', '-i', data, '--symfs', root, '--html', page], check=True)
         return data, page

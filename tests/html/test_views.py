@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 
+import browser
 import recording
 from lab import Skipped, expect
 from test_page import picture, status_of
@@ -288,6 +289,16 @@ def test_sched_of_others(bench):
     expect('nothing about delays', chromium.run("document.getElementById('sched-about').textContent") == '')
 
 
+def comes(chromium, script, wanted):
+    """Waits until a script gives what is wanted. Returns None, or what it gives after the patience of a browser."""
+    end = time.monotonic() + browser.PATIENCE
+    while (got := chromium.run(script)) != wanted:
+        if time.monotonic() > end:
+            return got
+        time.sleep(0.05)
+    return None
+
+
 def test_prints(bench):
     """Paper is light, also where the screen is dark, and has one width; then the screen is as before."""
     chromium = bench.browser()
@@ -296,17 +307,15 @@ def test_prints(bench):
         bench.show(page, f'#view={view}')
         shown_code(chromium)
         chromium.call('Emulation.setEmulatedMedia', media='print', features=[{'name': 'prefers-color-scheme', 'value': 'dark'}])
-        time.sleep(0.1)
-        looks = chromium.run("[document.body.clientWidth, getComputedStyle(document.documentElement).getPropertyValue('--paper').trim(), "
-                             "getComputedStyle(document.querySelector('header label')).display]")
-        expect(f'{view} on paper', looks == [1000, '#fff', 'none'], looks)
+        looks = comes(chromium, "[document.body.clientWidth, getComputedStyle(document.documentElement).getPropertyValue('--paper').trim(), "
+                                "getComputedStyle(document.querySelector('header label')).display]", [1000, '#fff', 'none'])
+        expect(f'{view} on paper', looks is None, looks)
         if view == 'code':
             rows = chromium.run("document.querySelectorAll('#code-window > div').length")
             expect('all rows', rows == chromium.run("document.getElementById('code-rows').clientHeight") / 18 > 20, rows)
         picture(bench, f'{view}-print')
         chromium.call('Emulation.setEmulatedMedia', media='', features=[{'name': 'prefers-color-scheme', 'value': 'dark'}])
-        time.sleep(0.1)
-        expect('the screen again', chromium.run('document.documentElement.className') == '')
+        expect('the screen again', comes(chromium, 'document.documentElement.className', '') is None)
     pdf = chromium.call('Page.printToPDF', printBackground=True)['data']
     expect('a PDF', len(pdf) > 10000, len(pdf))
     chromium.resize(1280, 800)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/html/part.h"
+#include "export/html/table.h"
 
 /* The key of a sum; without padding. */
 struct before_key {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/html/part.h"
+#include "export/html/table.h"
 #include "export/wire/json_out.h"
 #include "render/text.h"
 #include "report/annotate/listing.h"

@@ -11,6 +11,7 @@
 #include "export/html/page.h"
 #include "export/html/part.h"
 #include "export/html/sched.h"
+#include "export/html/table.h"
 #include "export/html/tree.h"
 #include "export/stream/threads.h"
 #include "export/wire/json_out.h"

@@ -79,6 +79,14 @@ void html_part_begin(struct html_part *p, struct out *out, const char *name)
 	begin(p, out, name, "");
 }
 
+void html_part_begin_table(struct html_part *p, struct out *out, const char *name, size_t rows)
+{
+	char attribute[40];
+
+	snprintf(attribute, sizeof(attribute), " data-rows=\"%zu\"", rows);
+	begin(p, out, name, attribute);
+}
+
 void html_part_put(struct html_part *p, const void *s, size_t n)
 {
 	const uint8_t *at = s;
@@ -107,61 +115,4 @@ int html_part_end(struct html_part *p)
 	free(p->deflate);
 	p->deflate = NULL;
 	return p->out->rc;
-}
-
-int html_table_add(struct html_table *t, const uint64_t *row)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < t->nr_columns; i++) {
-		struct html_column *c = &t->column[i];
-
-		if (!t->nr_rows)
-			c->first = row[i];
-		c->varies |= row[i] != c->first;
-		proto_varint(&c->numbers, row[i]);
-		rc = rc ?: c->numbers.rc;
-	}
-	t->nr_rows++;
-	return rc;
-}
-
-static void put_number(struct html_part *p, struct proto *text, uint64_t n)
-{
-	text->b.len = 0;
-	proto_varint(text, n);
-	html_part_put(p, text->b.data, text->b.len);
-}
-
-int html_table_write(struct html_table *t, struct out *out, const char *name)
-{
-	struct proto text = {0};
-	struct html_part p;
-	char rows[40];
-
-	snprintf(rows, sizeof(rows), " data-rows=\"%zu\"", t->nr_rows);
-	begin(&p, out, name, rows);
-	put_number(&p, &text, t->nr_rows);
-	put_number(&p, &text, t->nr_columns);
-	for (size_t i = 0; i < t->nr_columns; i++) {
-		struct html_column *c = &t->column[i];
-
-		put_number(&p, &text, c->varies ? c->numbers.b.len + 1 : 0);
-		if (c->varies)
-			html_part_put(&p, c->numbers.b.data, c->numbers.b.len);
-		else
-			put_number(&p, &text, c->first);
-		c->numbers.b.len = 0;
-		c->varies = false;
-		c->first = 0;
-	}
-	t->nr_rows = 0;
-	proto_release(&text);
-	return html_part_end(&p) ?: text.rc;
-}
-
-void html_table_release(struct html_table *t)
-{
-	for (size_t i = 0; i < t->nr_columns; i++)
-		proto_release(&t->column[i].numbers);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "export/html/table.h"
 #include "report/waits/sched.h"
 
 #define ROWS_MAX 65536u /* of a part */

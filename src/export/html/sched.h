@@ -6,7 +6,6 @@
 #ifndef RINGTAIL_EXPORT_HTML_SCHED_H
 #define RINGTAIL_EXPORT_HTML_SCHED_H
 
-#include "export/html/part.h"
 #include "export/stream/export.h"
 #include "export/stream/threads.h"
 

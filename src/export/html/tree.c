@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "export/html/part.h"
+#include "export/html/table.h"
 #include "export/wire/json_out.h"
 
 /* Keys have no padding. */

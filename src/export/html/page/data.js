@@ -1,172 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The data of the page, decoded from its parts (src/export/html/part.h) to typed arrays.
+ * The data of the page: typed arrays made of its tables (src/export/html/table.h).
  *
  * Node 0 is the root, above the outermost callers; a sample without frames is at it. Times are
  * ticks since the first sample. Thread, CPU and place of a sample or mark are one more than their
  * number where they may be missing.
  */
 const SWITCH = 0, WAKEUP = 1, MARK = 2;
-const WORKERS = 8; // at most
-const LITTLE = 300000; // characters that one thread decodes soon enough
-
-function bytesOf(base64) {
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(base64);
-	const text = atob(base64), bytes = new Uint8Array(text.length);
-	for (let i = 0; i < bytes.length; i++)
-		bytes[i] = text.charCodeAt(i);
-	return bytes;
-}
-
-async function inflate(bytes) {
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-/* --- parts ------------------------------------------------------------------------------------ */
-
-const LATER = ['code', 'instructions']; // parts that are decoded when their view is opened
-
-/* Decodes a part: a table to its columns, other parts to text. */
-async function decodePart(name, base64) {
-	const bytes = await inflate(bytesOf(base64));
-	return TYPES[name] ? decodeTable(bytes, TYPES[name]) : new TextDecoder().decode(bytes);
-}
-
-/* What a worker does: the page's script runs there, too. */
-function serve() {
-	onmessage = async ({data: [number, name, base64]}) => {
-		try {
-			const part = await decodePart(name, base64);
-			postMessage([number, part], typeof part === 'string' ? [] : part.columns.filter(c => c.buffer).map(c => c.buffer));
-		} catch (error) {
-			postMessage([number, null, String(error)]);
-		}
-	};
-}
-
-/* Returns functions that decode a part, each in a worker; in this thread where one is enough, or none can be had. */
-function decoders(count) {
-	const here = [{decode: (number, name, base64) => decodePart(name, base64), end: () => {}}];
-	if (count < 2)
-		return here;
-	const source = URL.createObjectURL(new Blob([document.querySelector('script:not([data-part])').textContent], {type: 'text/javascript'}));
-	try {
-		return Array.from({length: count}, () => {
-			const worker = new Worker(source);
-			const decode = (number, name, base64) => new Promise((resolve, reject) => {
-				worker.onmessage = ({data: [, part, error]}) => error ? reject(new Error(error)) : resolve(part);
-				worker.onerror = () => decodePart(name, base64).then(resolve, reject);
-				worker.postMessage([number, name, base64]);
-			});
-			return {decode, end: () => worker.terminate()};
-		});
-	} catch {
-		return here;
-	}
-}
-
-/*
- * Decodes parts, [name, text] each, in several threads if they are large. Returns them in their order;
- * where @take is given, each goes to it with its number as soon as it is decoded.
- */
-async function decodeParts(list, take = null) {
-	const cores = Math.max(2, Math.min(navigator.hardwareConcurrency || 2, WORKERS)), decoded = new Array(list.length);
-	const size = list.reduce((sum, [, text]) => sum + text.length, 0);
-	let next = 0;
-	await Promise.all(decoders(size < LITTLE ? 1 : Math.min(cores, list.length)).map(async ({decode, end}) => {
-		while (next < list.length) {
-			const number = next++, [name, text] = list[number];
-			list[number] = null;
-			const part = await decode(number, name, text);
-			if (take === null)
-				decoded[number] = part;
-			else
-				take(number, part);
-		}
-		end();
-	}));
-	return decoded;
-}
-
-/*
- * Returns {name: [each part of this name]}, and removes the elements. Those of LATER stay texts; the
- * samples are gathered while workers decode.
- */
-async function readParts() {
-	const parts = {later: {}}, names = [], list = [], starts = [];
-	let samples = 0;
-	for (const element of document.querySelectorAll('script[data-part]')) {
-		const name = element.dataset.part, text = element.textContent;
-		element.remove();
-		if (LATER.includes(name)) {
-			(parts.later[name] ??= []).push(text);
-			continue;
-		}
-		names.push(name);
-		list.push([name, text]);
-		starts.push(samples);
-		if (name === 'samples')
-			samples += Number(element.dataset.rows);
-	}
-	const decoded = new Array(list.length);
-	parts.gathered = new Gatherer(samples);
-	await decodeParts(list, (number, part) => {
-		if (names[number] === 'samples')
-			parts.gathered.put(part, starts[number]);
-		else
-			decoded[number] = part;
-	});
-	names.forEach((name, i) => (parts[name] ??= []).push(decoded[i]));
-	return parts;
-}
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* Reads numbers of LEB128 one after another. */
-class Numbers {
-	constructor(bytes, at = 0) {
-		this.bytes = bytes;
-		this.at = at;
-	}
-	next() {
-		const bytes = this.bytes;
-		let byte = bytes[this.at++], value = byte & 127;
-		for (let scale = 128; byte > 127; scale *= 128) {
-			byte = bytes[this.at++];
-			value += (byte & 127) * scale;
-		}
-		return value;
-	}
-	fill(target, from, rows) {
-		const bytes = this.bytes;
-		let at = this.at;
-		for (let i = from; i < from + rows; i++) {
-			let byte = bytes[at++], value = byte & 127;
-			for (let scale = 128; byte > 127; scale *= 128) {
-				byte = bytes[at++];
-				value += (byte & 127) * scale;
-			}
-			target[i] = value;
-		}
-		this.at = at;
-	}
-}
-
-/* Turns zigzag differences into their sums, in place. */
-function addUp(deltas) {
-	for (let i = 0, sum = 0; i < deltas.length; i++) {
-		const delta = deltas[i];
-		sum += delta % 2 ? -(delta + 1) / 2 : delta / 2;
-		deltas[i] = sum;
-	}
-	return deltas;
-}
-
-/* Types of columns; a sum counts from the row before in its part. Those of samples are narrowed. */
+/* Types of columns. A sum or time counts from the row before in its part; numbers and times have 32 bits if that is enough. */
 const TYPES = {
-	samples: ['sum', Uint32Array, Uint32Array, Uint16Array, Uint16Array, Float64Array, Uint32Array],
+	samples: ['time', Uint32Array, Uint32Array, Uint16Array, Uint16Array, 'number', Uint32Array],
 	marks: [Uint8Array, 'sum', Float64Array, Uint32Array, Uint32Array, Uint32Array, Uint32Array, Float64Array],
 	nodes: [Uint32Array, Uint32Array],
 	places: [Uint32Array, Uint32Array],
@@ -176,23 +22,61 @@ const TYPES = {
 	sched: [Uint8Array, 'sum', Uint32Array, Uint32Array, Float64Array, Float64Array],
 };
 
-/* Returns {rows, columns}; a column is an array, or the number that all its rows have. */
-function decodeTable(bytes, types) {
-	const numbers = new Numbers(bytes), rows = numbers.next();
-	const columns = Array.from({length: numbers.next()}, (_, i) => {
-		const size = numbers.next(), Type = types[i] === 'sum' ? Float64Array : types[i];
-		if (!size && types[i] !== 'sum')
-			return numbers.next();
-		const column = new Type(rows);
-		if (size)
-			numbers.fill(column, 0, rows);
-		else
-			column.fill(numbers.next());
-		if (types[i] === 'sum')
-			addUp(column);
-		return types === TYPES.samples && Type === Float64Array ? narrow(column) : column;
-	});
-	return {rows, columns};
+/* Reads numbers of LEB128 one after another. */
+class Numbers {
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.at = 0;
+	}
+	next() {
+		let byte = this.bytes[this.at++], value = byte & 127;
+		for (let scale = 128; byte > 127; scale *= 128) {
+			byte = this.bytes[this.at++];
+			value += (byte & 127) * scale;
+		}
+		return value;
+	}
+}
+
+/* Sets a column to its first number and the others, of which @planes has @width bytes each. */
+function fill(column, first, planes, width) {
+	const others = column.length - 1;
+	column[0] = first;
+	column.set(planes.subarray(0, others), 1);
+	for (let k = 1; k < width; k++) {
+		const scale = 256 ** k, plane = planes.subarray(k * others, (k + 1) * others);
+		for (let i = 0; i < others; i++)
+			column[i + 1] += plane[i] * scale;
+	}
+	return column;
+}
+
+const unzigzag = n => n % 2 ? -(n + 1) / 2 : n / 2;
+
+/* Turns zigzag differences into their sums, in place. */
+function addUp(deltas) {
+	for (let i = 0, sum = 0; i < deltas.length; i++) {
+		sum += unzigzag(deltas[i]);
+		deltas[i] = sum;
+	}
+	return deltas;
+}
+
+/*
+ * The same of times that begin at @first, with differences of 32 bits. Returns {column, sorted}: whether
+ * they never go back; null: the sums do not stay in 32 bits.
+ */
+function addUpTimes(first, deltas) {
+	let sum = unzigzag(first), most = sum, back = 0;
+	deltas[0] = sum < 0 ? 0 : sum;
+	for (let i = 1; i < deltas.length; i++) {
+		const delta = deltas[i];
+		back |= delta & 1;
+		sum += delta >>> 1 ^ -(delta & 1);
+		most = sum > most ? sum : most;
+		deltas[i] = sum < 0 ? 0 : sum;
+	}
+	return most > 0xffffffff ? null : {column: deltas, sorted: !back};
 }
 
 /* Returns the numbers in 32 bits, if they have room there; times before the first sample are 0. */
@@ -206,20 +90,73 @@ function narrow(column) {
 	return small;
 }
 
-/* Joins the parts of the samples, in any order. A column is an array, or the number that all rows have. */
+function decodeSums(first, planes, width, rows) {
+	return addUp(width ? fill(new Float64Array(rows), first, planes, width) : new Float64Array(rows).fill(first));
+}
+
+/* Returns {column, sorted}. */
+function decodeTimes(first, planes, width, rows) {
+	const times = width && width <= 4 ? addUpTimes(first, fill(new Uint32Array(rows), 0, planes, width)) : null;
+	if (times)
+		return times;
+	const column = narrow(decodeSums(first, planes, width, rows));
+	return {column, sorted: column.every((time, i) => !i || column[i - 1] <= time)};
+}
+
+/*
+ * Returns {rows, columns, sorted}: a column is an array, or the number that all its rows have; sorted:
+ * times do not go back.
+ */
+function decodeTable(bytes, types) {
+	const numbers = new Numbers(bytes), rows = numbers.next();
+	const heads = Array.from({length: numbers.next()}, () => [numbers.next(), numbers.next()]);
+	let sorted = true;
+	const columns = heads.map(([first, width], i) => {
+		const planes = bytes.subarray(numbers.at, numbers.at += width * (rows - 1));
+		if (types[i] === 'sum')
+			return decodeSums(first, planes, width, rows);
+		if (types[i] === 'time') {
+			const times = decodeTimes(first, planes, width, rows);
+			sorted = times.sorted;
+			return times.column;
+		}
+		const Type = types[i] !== 'number' ? types[i] : width > 4 || first > 0xffffffff ? Float64Array : Uint32Array;
+		return width ? fill(new Type(rows), first, planes, width) : first;
+	});
+	return {rows, columns, sorted};
+}
+
+/*
+ * Joins the parts of the samples, which come in any order, when their number is known. A column is an
+ * array, or the number that all rows have.
+ */
 class Gatherer {
-	constructor(count) {
-		this.count = count;
+	constructor() {
+		this.early = [];
+		this.count = -1;
+		this.sorted = true; // the times within parts
+		this.starts = [];
 		this.columns = TYPES.samples.map(() => ({array: null, same: []}));
 	}
-	put({rows, columns}, from) {
+	begin(count) {
+		this.count = count;
+		this.early.forEach(([table, from]) => this.put(table, from));
+		this.early = null;
+	}
+	put(table, from) {
+		if (this.count < 0) {
+			this.early.push([table, from]);
+			return;
+		}
+		this.sorted &&= table.sorted;
+		this.starts.push(from);
 		this.columns.forEach((column, i) => {
-			const part = columns[i];
+			const part = table.columns[i];
 			if (typeof part === 'number')
-				column.same.push([part, from, rows]);
+				column.same.push([part, from, table.rows]);
 			else
 				this.arrayFor(column, part.constructor).set(part, from);
-			columns[i] = null;
+			table.columns[i] = null;
 		});
 	}
 	arrayFor(column, Type) {
@@ -228,6 +165,10 @@ class Gatherer {
 		else if (Type === Float64Array && !(column.array instanceof Type))
 			column.array = new Type(column.array);
 		return column.array;
+	}
+	isSorted() {
+		const time = this.columns[0].array;
+		return this.sorted && this.starts.every(from => !from || time[from - 1] <= time[from]);
 	}
 	/* Returns column @number. */
 	column(number) {
@@ -282,18 +223,15 @@ function readSamples(gathered) {
 	const {count} = gathered, array = (number, Type) => asArray(gathered.column(number), Type, count);
 	const event = gathered.column(4), place = gathered.column(6);
 	let weight = gathered.column(5);
-	const samples = {
+	return {
 		count, time: array(0, Uint32Array), node: array(1, Uint32Array), thread: array(2, Uint32Array), cpu: array(3, Uint16Array),
 		event: typeof event === 'number' ? null : event, oneEvent: typeof event === 'number' ? event : -1,
-		oneWeight: typeof weight === 'number' ? weight : -1, sorted: true, place: place === 0 ? null : asArray(place, Uint32Array, count),
+		oneWeight: typeof weight === 'number' ? weight : -1, sorted: gathered.isSorted(), place: place === 0 ? null : asArray(place, Uint32Array, count),
 		get weight() {
 			weight = asArray(weight, weight > 0xffffffff ? Float64Array : Uint32Array, count);
 			return weight;
 		},
 	};
-	for (let i = 1; i < count && samples.sorted; i++)
-		samples.sorted = samples.time[i - 1] <= samples.time[i];
-	return samples;
 }
 
 function readMarks(tables = []) {

@@ -14,7 +14,7 @@ function make(tag, attributes = {}, ...children) {
 	return element;
 }
 
-const countText = n => Math.round(n).toLocaleString('en-US');
+const countText = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
 const shareText = (part, all) => (all ? part / all * 100 : 0).toFixed(2) + ' %';
 
 function unitText(value, step, units) {
