@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Combines every reader with every compression, container, rotation and target, and with call chains made while
-recording. A valid combination records, and loses or doubles no call; ringtail refuses the others before it makes
-anything.
+"""Combines every reader with every compression, container, rotation and target, with call chains made while
+recording, and with waits (--off-cpu). A valid combination records, and loses or doubles no call; ringtail refuses the
+others before it makes anything.
 
 usage: matrix.py DEV-BUILD RELEASE-BUILD [--dev] [--write TABLE | --table TABLE] [WORD ...]
 
 A cell records a known number of getppid calls. ringtail reports as many samples written as ringtail and perf read.
-Together with those lost, overwritten or evicted they are the number of calls, unless a size ends the recording.
+Together with those lost, overwritten or evicted they are the number of calls, unless a size ends the recording. A
+cell with --off-cpu records a program that waits in known ways, and the outputs have each wait as long as it was. They are
+skipped where the kernel does not sample all switches; then the table is not compared, either.
 Prints `ok CELL`, `FAIL CELL reason` or `skip CELL reason`; WORDs select the cells that have all of them. --table
 compares the results with that table; --write writes it.
 
@@ -30,20 +32,27 @@ import time
 
 from calls import PATIENCE, Calls, number
 from lab import Lab, Skip, calls_lost, end_well, need_tracefs, perf_samples, tell, wait_for
+from waits import Waits, add_waits, compare, need_switches
 
 Cell = collections.namedtuple('Cell', 'reader compression container rotation target')
 
 READERS = {'serial': [], '`--aio`': ['--aio'], '`--threads`': ['--threads'],
            '`--threads --aio`': ['--threads', '--aio']}
-COMPRESSION = {'': [], '`-z`': ['-z'], '`--call-graph dwarf,online`': ['--call-graph', 'dwarf,1024,online']}
+COMPRESSION = {'': [], '`-z`': ['-z'], '`--call-graph dwarf,online`': ['--call-graph', 'dwarf,1024,online'],
+               '`--off-cpu`': ['--off-cpu'], '`--off-cpu -z`': ['--off-cpu', '-z']}
 CONTAINERS = ('file', 'directory', 'pipe')
 ROTATION = ('', '`--switch-output=SIZE`', '`--switch-output=signal`', '`--overwrite`', '`--max-size`', '`-M`')
 TARGETS = ('`-a`', '`-p`', 'command')
 PLAIN, SIZE, SIGNAL, OVERWRITE, MAX_SIZE, MEMORY = ROTATION
-_, PACKED, ONLINE = COMPRESSION
+_, PACKED, ONLINE, WAITS, PACKED_WAITS = COMPRESSION
 
-# Chains are made behind the fifo of each reader: with each, one container, and for each rotation one target.
-ONLINE_CONTAINER = {'serial': 'file', '`--aio`': 'pipe', '`--threads`': 'directory', '`--threads --aio`': 'directory'}
+# Chains are made, and waits recorded, behind the fifo of each reader: with each, one container, and for each rotation one
+# target.
+CONTAINER = {
+    ONLINE: {'serial': 'file', '`--aio`': 'pipe', '`--threads`': 'directory', '`--threads --aio`': 'directory'},
+    WAITS: {'serial': 'pipe', '`--aio`': 'file', '`--threads`': 'directory', '`--threads --aio`': 'file'},
+    PACKED_WAITS: {'serial': 'file', '`--aio`': 'directory', '`--threads`': 'pipe', '`--threads --aio`': 'directory'},
+}
 
 # How a cell is recorded: by which build, and with rings, or a memory, that overflow?
 Build = collections.namedtuple('Build', 'sanitized tight')
@@ -63,13 +72,17 @@ def is_stream(cell):
     return cell.container == 'pipe' or cell.container == 'file' and cell.reader.startswith('`--threads')
 
 
+def has_waits(cell):
+    return cell.compression in (WAITS, PACKED_WAITS)
+
+
 def is_row(reader, compression, container):
-    return compression != ONLINE or container == ONLINE_CONTAINER[reader]
+    return compression not in CONTAINER or container == CONTAINER[compression][reader]
 
 
 def is_recorded(cell):
     nth = list(READERS).index(cell.reader) + ROTATION.index(cell.rotation)
-    return is_row(*cell[:3]) and (cell.compression != ONLINE or cell.target == TARGETS[nth % len(TARGETS)])
+    return is_row(*cell[:3]) and (cell.compression not in CONTAINER or cell.target == TARGETS[nth % len(TARGETS)])
 
 
 # (which cells, what the sentence must name, why it cannot be)
@@ -87,7 +100,7 @@ def refusal(cell):
 
 def options_of(cell, build):
     # Calls of one kind are packed to a thirtieth; what rings lose is in no file.
-    small = f'{(8 if cell.compression == PACKED else 256) >> 2 * build.tight}K'
+    small = f'{(8 if cell.compression in (PACKED, PACKED_WAITS) else 256) >> 2 * build.tight}K'
     output = '-' if is_stream(cell) else 'p.data/' if cell.container == 'directory' else 'p.data'
     rotation = {PLAIN: [], SIZE: [f'--switch-output={small}'], SIGNAL: ['--switch-output=signal'],
                 OVERWRITE: ['--overwrite'], MAX_SIZE: [f'--max-size={small}'],
@@ -153,14 +166,15 @@ def start(lab, cell, argv):
     return recorder, cat
 
 
-Recorded = collections.namedtuple('Recorded', 'status said')
+Recorded = collections.namedtuple('Recorded', 'status said load')
 
 
 def record(lab, cell, build):
     """Records a cell. Returns the status and stderr."""
     os.mkdir(lab.path('out'))
     more = MORE if cell.rotation == MAX_SIZE else 1
-    calls = Calls(lab, cell.target.strip('`'), CALLS * more, BURSTS * more)
+    target = cell.target.strip('`')
+    calls = Waits(lab, target) if has_waits(cell) else Calls(lab, target, CALLS * more, BURSTS * more)
     recorder, cat = start(lab, cell, lab.argv(['record', *options_of(cell, build), *calls.argv],
                                               release=not build.sanitized))
     calls.begin(recorder)
@@ -168,7 +182,7 @@ def record(lab, cell, build):
     late = build.tight and cell.rotation == PLAIN and cell.reader == 'serial'
     if late:
         recorder.send_signal(signal.SIGSTOP)
-    if cell.rotation == SIZE and len(calls.callers) == 2 and not build.tight and not refusal(cell):
+    if cell.rotation == SIZE and not has_waits(cell) and len(calls.callers) == 2 and not build.tight and not refusal(cell):
         rotate_twice_by_size(lab, recorder, calls)
     else:
         calls.go()
@@ -189,7 +203,7 @@ def record(lab, cell, build):
         cat.wait(timeout=PATIENCE)
     text = said_so_far(lab)
     assert 'Sanitizer' not in text and 'runtime error' not in text, text[-3000:]
-    return Recorded(recorder.returncode, text)
+    return Recorded(recorder.returncode, text, calls)
 
 
 # --- what came of it -------------------------------------------------------------------------------
@@ -244,9 +258,9 @@ def check_names(lab, name):
     """An output names what it has where there are neither files nor a list of the kernel's symbols."""
     os.makedirs(lab.path('empty'), exist_ok=True)
     env = dict(os.environ, HOME=lab.path('empty'), XDG_CACHE_HOME=lab.path('empty'))
-    shown = lab.run('report', '-i', name, '--sort', 'symbol', '--stdio', '--symfs', lab.path('empty'), '-k', '/dev/null',
-                    release=True, env=env).stdout
-    found = re.findall(r'%  \[.\] (\S+)', shown)
+    shown = lab.run('report', '-i', name, '--sort', 'symbol', '--stdio', '--no-call-graph', '--symfs', lab.path('empty'),
+                    '-k', '/dev/null', release=True, env=env).stdout
+    found = re.findall(r'%  \[[.k]\] (\S+)', shown)
     assert found and not [symbol for symbol in found if symbol.startswith('0x')], f'{name} does not name its samples: {shown}'
 
 
@@ -254,6 +268,18 @@ def check_chains(cell, said, tight):
     """Rings that overflow may leave no stacks, and a size no samples."""
     chains = number(r'([\d,]+) of [\d,]+ samples? with stacks got call chains', said)
     assert chains or tight or cell.rotation == MAX_SIZE or cell.compression != ONLINE, f'no chains: {said[-1500:]}'
+
+
+def check_waits(lab, cell, waits, names):
+    """The waits of all outputs together are those of the program, but for those that go on from one output to the next."""
+    by_comm, true = {}, waits.truth()
+    for name in names:
+        add_waits(lab, name, waits.pid(), by_comm, release=True)
+    if cell.rotation == MAX_SIZE:
+        assert by_comm, 'no waits'  # it ends while the program waits
+    else:
+        compare(true, by_comm, len(names) - 1)
+    return '✓'
 
 
 def check_recorded(lab, cell, build, recorded, seen):
@@ -275,6 +301,9 @@ def check_recorded(lab, cell, build, recorded, seen):
     assert not overwritten or cell.rotation == OVERWRITE, said
     seen.overwritten += overwritten
     passed = check_memory(cell, said, samples) if cell.rotation == MEMORY else 0
+    if has_waits(cell):
+        assert not lost + overwritten + passed, said
+        return check_waits(lab, cell, recorded.load, names)
     seen.passed += passed
     total = samples + lost + overwritten + passed
     if cell.rotation == MAX_SIZE:
@@ -295,18 +324,22 @@ def check(lab, cell, build, recorded, seen):
 
 TABLE_HEAD = '''# What goes with what
 
-A row is a reader, with compression, with call chains that are made while recording, or with neither, and a container;
-chains are recorded to one container, and each rotation of one target, so other cells are empty. A column is a way to
-end or split the output, and a target. ✓ means that the cell records, that ringtail and perf read every sample that was
-not counted as lost or, with `-M`, as evicted from memory, and that each output itself names the functions of its
-samples. A number means that ringtail refuses the cell before it makes anything, with exit status 2; the message is
-below. `tests/live/matrix.py` makes all these recordings, and this page.
+A row is a reader, with compression, with call chains that are made while recording, with waits of threads, or with
+none of them, and a container; chains and waits are recorded to one container, and each rotation of one target, so
+other cells are empty. A column is a way to end or split the output, and a target. ✓ means that the cell records, that
+ringtail and perf read every sample that was not counted as lost or, with `-M`, as evicted from memory, and that each
+output itself names the functions of its samples. A number means that ringtail refuses the cell before it makes
+anything, with exit status 2; the message is below. `tests/live/matrix.py` makes all these recordings, and this page.
 
 - A *directory* is what `--threads` writes, and what `-o NAME/` asks of a single reader. A *file* is `-o NAME`; with
   `--threads`, where that is a directory, it is `-o - >NAME`. A *pipe* is `-o - |`.
 - `-a` and `-p` record processes that run already; *command* records one that is started.
 - With `-M` two snapshots are taken meanwhile, and one at the end (`--snapshot-on-exit`). `-M` together with
   `--overwrite` is refused: `--overwrite` keeps the newest samples in the kernel's rings, so none would reach memory.
+- With `--off-cpu` ✓ also means that no sample is lost, and that a program that sleeps, waits for pipes, sockets,
+  futexes and the disk, and shares a CPU, is off CPUs in `report --off-cpu` for as long as it measured itself, within 2 %,
+  and for the same reasons. Of a wait that goes on from one output to the next no output has the whole. Of `--max-size`
+  only what it is elsewhere is checked, since it ends the recording while the program waits.
 - perf reads files and directories with `perf report --stats`. It reads streams with `perf script`, because
   `report --stats` cannot read features and tracing data in streams, perf's own included.
 
@@ -373,7 +406,7 @@ def run_all(cells, args, seen):
     recording = threading.Lock()
 
     def one(index, cell):
-        build = Build(args.all_dev or index % 3 == third, index % 2 == 1)
+        build = Build(args.all_dev or index % 3 == third, index % 2 == 1 and not has_waits(cell))
         with Lab(args.dev, args.release) as lab:
             with recording:
                 recorded = record(lab, cell, build)
@@ -423,13 +456,20 @@ def main():
     seen = Seen()
     if not seen.perf:
         print('skip perf reads all cells: no perf (package linux-perf)')
-    results = run_all(cells, args, seen)
+    results, skipped = run_all(cells, args, seen), False
+    if any(map(has_waits, cells)):
+        try:
+            need_switches()
+        except Skip:
+            results, skipped = {cell: result for cell, result in results.items() if not has_waits(cell)}, True
     if cells == every:
         results['lost'] = tell('what small rings lose or overwrite, and a small memory lets pass, is counted',
                                lambda: has_lost(seen))
         results['cut'] = tell('sizes cut outputs of each reader, with each compression', lambda: has_rotated(seen))
     path = args.write or args.table
-    if cells == every and path:
+    if skipped and path:
+        print(f'skip {path} is what was seen: cells were skipped')
+    elif cells == every and path:
         results['table'] = tell(f'{path} is what was seen',
                                 lambda: check_table(path, table(results), bool(args.write)) or '✓')
     return 0 if all(results.values()) else 1

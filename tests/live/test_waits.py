@@ -1,56 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits of threads (--off-cpu): how long, for what and for whom; and delays on run queues, beside perf's."""
-import functools
 import json
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
-from lab import LOAD_DIVISOR, LONGER, Skip, need_tracefs, running
-
-# Of the truth that the program tells. The waits are so long that the microseconds between its clocks and its switches are
-# a small part of that; where CPUs are emulated, each switch takes some hundred.
-WITHIN = 0.02
-SWITCHES_NS = 0 if LOAD_DIVISOR == 1 else 20 * 400000
-
-
-def truth(text):
-    """Returns (ns off CPUs, least ns) by the name of the way to wait."""
-    return {line.split()[0]: tuple(map(int, line.split()[1:])) for line in text.splitlines() if line.startswith('w-')}
-
-
-@functools.cache
-def unsampled():
-    """Returns the idle threads whose switches the kernel samples for nobody, as perf's recording shows: the thread that a
-    CPU switched to is not the one from which it switches next."""
-    with tempfile.TemporaryDirectory(prefix='ringtail-waits-') as folder:
-        def perf(*argv):
-            return subprocess.run(['perf', *argv], cwd=folder, check=True, text=True, errors='replace', stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-        perf('record', '-q', '-a', '-e', 'sched:sched_switch', '-c', '1', '-m', '16M', '-o', 'perf.data', '--', 'sleep', '1')
-        lines = perf('script', '-i', 'perf.data', '-F', 'trace:cpu,trace').splitlines()
-    found, running_on = set(), {}
-    for line in lines:
-        match = re.search(r'\[(\d+)\].*prev_pid=(\d+) .*next_comm=(.*) next_pid=(\d+)', line)
-        cpu, previous, comm, pid = match.groups()
-        was = running_on.get(cpu)
-        if was and was[1] != previous and was[1] == '0':
-            found.add(was[0])
-        running_on[cpu] = comm, pid
-    assert running_on, lines[:9]
-    return found
-
-
-def need_switches():
-    """A kernel may sample no tracepoint in some tasks, also not for root: a patched one may hide its own threads."""
-    need_tracefs()
-    if not shutil.which('perf'):
-        raise Skip('no perf (package linux-perf), by which to know that the kernel samples all switches')
-    if unsampled():
-        raise Skip(f'the kernel samples no switch from {", ".join(sorted(unsampled()))}, which perf shows, too')
+from lab import LONGER, Skip, need_tracefs, running
+from waits import WITHIN, add_waits, close, compare, need_switches, truth
 
 
 def record(lab, *options):
@@ -68,28 +26,10 @@ def rows(lab, *options, keys='comm,kind'):
     return json.loads(p.stdout)['tables'][0]['rows']
 
 
-def close(a, b):
-    return abs(a - b) <= WITHIN * b + SWITCHES_NS
-
-
-KINDS = {'w-sleep': {'sleep'}, 'w-pipe': {'pipe'}, 'w-socket': {'socket'}, 'w-futex': {'futex'}, 'w-poll': {'poll'},
-         'w-disk': {'I/O'}, 'w-queue': set()}
-
-
 def check_waits(lab, true):
-    assert sorted(true) == sorted(KINDS), true
     by_comm = {}
-    for row in rows(lab, '--off-cpu'):
-        by_comm.setdefault(row['comm'], {})[row['kind']] = row['period']
-    for name, (off, least) in true.items():
-        kinds = by_comm.get(name, {})  # of files in memory nobody waits for the disk
-        # On a busy machine a thread may be preempted between the clock that it reads and its waits, or on its way to sleep.
-        queued = kinds.get('run queue', 0)
-        assert abs(sum(kinds.values()) - off) <= WITHIN * off + SWITCHES_NS + queued / 10, (name, kinds, off)
-        blocked = {k: ns for k, ns in kinds.items() if k != 'run queue'}
-        other = sum(ns for k, ns in blocked.items() if k not in KINDS[name])
-        assert other <= WITHIN * off, (name, kinds)
-        assert sum(blocked.values()) >= least * (1 - WITHIN) - queued, (name, kinds, least)
+    add_waits(lab, 'waits.data', lab.pid, by_comm)
+    compare(true, by_comm)
 
 
 def test_waits_of_a_command(lab):
