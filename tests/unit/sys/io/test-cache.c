@@ -148,13 +148,33 @@ static void test_bytes(void **state)
 	assert_int_equal(get(p, "a", 100, "a"), 0);
 }
 
+/* A service's home, such as /nonexistent, is not made. */
+static void test_no_home(void **state)
+{
+	const struct place *p = *state;
+	struct buf b = {(uint8_t *)"one", 3, 0};
+	char home[128], *base;
+
+	snprintf(home, sizeof(home), "%s/home", p->dir);
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", home, true);
+	base = cache_base();
+	assert_non_null(base);
+	assert_false(cache_writable(base));
+	assert_int_equal(cache_write(base, "a", &b), -ENOENT);
+	assert_int_equal(sh(p, "[ ! -e $D/home ]"), 0);
+	assert_int_equal(sh(p, "mkdir $D/home"), 0);
+	assert_int_equal(cache_write(base, "a", &b), 0);
+	assert_int_equal(sh(p, "[ -e $D/home/.cache/ringtail/a ]"), 0);
+	free(base);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PLACE_TEST(test_write_and_read),
-		PLACE_TEST(test_what_others_can_write),
-		PLACE_TEST(test_bound),
-		PLACE_TEST(test_bytes),
+		PLACE_TEST(test_write_and_read), PLACE_TEST(test_what_others_can_write),
+		PLACE_TEST(test_bound),		 PLACE_TEST(test_bytes),
+		PLACE_TEST(test_no_home),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
