@@ -363,12 +363,14 @@ void symtab_init(struct symtab *t)
 
 void symtab_free(struct symtab *t)
 {
-	size_t i;
+	struct made_sym *made, *next;
 
 	if (!t)
 		return;
-	for (i = 0; t->made && i < t->nsyms; i++)
-		free(atomic_load_explicit(&t->made[i], memory_order_relaxed));
+	for (made = t->last_made; made; made = next) {
+		next = made->next;
+		free(made);
+	}
 	free(t->made);
 	if (!t->image) {
 		free(t->seg_start);
@@ -410,26 +412,26 @@ static uint32_t segment_at(const struct symtab *t, uint64_t addr)
 }
 
 /* Makes a symbol; its name follows in the same allocation unless it is the table's own. */
-static struct symbol *make(const struct symtab *t, const struct packed_sym *p, bool demangle)
+static struct made_sym *make(const struct symtab *t, const struct packed_sym *p, bool demangle)
 {
 	const char *raw = t->text + p->name;
 	const char *suffix = p->flags & SYM_PLT ? "@plt" : "";
 	char *nice = demangle ? demangle_text(raw) : NULL;
 	size_t len = 0, slen = strlen(suffix);
-	struct symbol *s;
+	struct made_sym *s;
 
 	if (nice || slen)
 		len = nice ? strlen(nice) : strnlen(raw, PLT_NAME_MAX);
 	s = malloc(sizeof(*s) + (nice || slen ? len + slen + 1 : 0));
 	if (!s)
 		goto out;
-	*s = (struct symbol){.start = p->start, .end = p->end, .name = raw};
+	s->symbol = (struct symbol){.start = p->start, .end = p->end, .name = raw};
 	if (nice || slen) {
 		char *name = (char *)(s + 1);
 
 		memcpy(name, nice ? nice : raw, len);
 		memcpy(name + len, suffix, slen + 1);
-		s->name = name;
+		s->symbol.name = name;
 	}
 out:
 	free(nice);
@@ -439,20 +441,24 @@ out:
 const struct symbol *symtab_find(struct symtab *t, uint64_t addr, bool demangle)
 {
 	uint32_t i = segment_at(t, addr);
-	struct symbol *s;
+	struct made_sym *s;
 
 	if (i == NO_SYM)
 		return NULL;
 	s = atomic_load_explicit(&t->made[i],
 				 memory_order_acquire); /* pairs with the release below */
 	if (s)
-		return s;
+		return &s->symbol;
 	pthread_mutex_lock(&t->lock);
 	s = atomic_load_explicit(&t->made[i], memory_order_relaxed);
 	if (!s) {
 		s = make(t, &t->syms[i], demangle);
+		if (s) {
+			s->next = t->last_made;
+			t->last_made = s;
+		}
 		atomic_store_explicit(&t->made[i], s, memory_order_release);
 	}
 	pthread_mutex_unlock(&t->lock);
-	return s;
+	return s ? &s->symbol : NULL;
 }

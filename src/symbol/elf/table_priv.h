@@ -29,6 +29,12 @@ struct symtab_sym {
 /* Adds @s as it is. Returns 0 or -ENOMEM. */
 int symtab_put(struct symtab_builder *b, const struct symtab_sym *s);
 
+/* A symbol that callers hold. Its name follows, unless it is the table's own. */
+struct made_sym {
+	struct made_sym *next; /* made before it */
+	struct symbol symbol;
+};
+
 /* A symbol of the finished table. */
 struct packed_sym {
 	uint64_t start, end;
@@ -52,7 +58,8 @@ struct symtab {
 	 * Symbols that callers hold, made on first use. Published with release, read with acquire;
 	 * the lock guards the making.
 	 */
-	_Atomic(struct symbol *) *made;
+	_Atomic(struct made_sym *) *made;
+	struct made_sym *last_made; /* under the lock: the beginning of a list of all */
 	pthread_mutex_t lock;
 };
 
