@@ -25,12 +25,12 @@
 #define LAST_MS	    1000
 
 struct perfmap {
-	uint32_t pid;
-	int fd;		  /* of the file, or of its copy; -1: there was none yet */
-	uint64_t bytes;	  /* of the copy */
-	bool ended;	  /* the process */
-	unsigned int gap; /* between looks, ms */
-	uint64_t next;	  /* when to look, ms */
+	uint32_t pid, inner; /* @inner: as for perfmap_open() */
+	int fd;		     /* of the file, or of its copy; -1: there was none yet */
+	uint64_t bytes;	     /* of the copy */
+	bool ended;	     /* the process */
+	unsigned int gap;    /* between looks, ms */
+	uint64_t next;	     /* when to look, ms */
 };
 
 /*
@@ -144,7 +144,7 @@ static bool has_room(struct perfmaps *m, int fd)
 /* Holds the file that the process has now: it may be another one than before. */
 static void hold(struct perfmaps *m, struct perfmap *j)
 {
-	int fd = perfmap_open(j->pid);
+	int fd = perfmap_open(j->pid, &j->inner);
 
 	if (fd < 0)
 		return;

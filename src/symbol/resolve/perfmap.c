@@ -27,10 +27,10 @@ int source_open_jit(const struct sources *src, const char *path, uint32_t pid, s
 	char process[PATH_MAX];
 	struct stat st;
 
-	if (source_path(process, "%s/proc/%u", src->host.root, pid) && !stat(process, &st))
-		owner = st.st_uid;
 	if (fd < 0)
 		return error_sys(why, -errno, "%s", path);
+	if (source_path(process, "%s/proc/%u", src->host.root, pid) && !stat(process, &st))
+		owner = st.st_uid;
 	if (fstat(fd, &st))
 		rc = error_sys(why, -errno, "%s", path);
 	else if (!S_ISREG(st.st_mode))
@@ -163,8 +163,9 @@ static uint32_t inner_pid(const struct sources *src, uint32_t pid)
 	return inner;
 }
 
-/* Returns a descriptor, with @path, or -errno. */
-static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX], struct error *why)
+/* Returns a descriptor, with @path, or -errno. *@inner is as for perfmap_open(). */
+static int find_map(const struct sources *src, uint32_t pid, uint32_t *inner, char path[PATH_MAX],
+		    struct error *why)
 {
 	const char *root = src->opts.symfs ? src->opts.symfs : src->host.root;
 	int rc;
@@ -177,18 +178,20 @@ static int find_map(const struct sources *src, uint32_t pid, char path[PATH_MAX]
 	rc = source_open_jit(src, path, pid, why);
 	if (rc != -ENOENT || src->opts.symfs)
 		return rc;
-	if (!source_path(path, "%s/proc/%u/root/tmp/perf-%u.map", root, pid, inner_pid(src, pid)))
+	if (!*inner)
+		*inner = inner_pid(src, pid);
+	if (!source_path(path, "%s/proc/%u/root/tmp/perf-%u.map", root, pid, *inner))
 		return rc;
 	/* report its error only if there is a file */
 	return access(path, F_OK) ? rc : source_open_jit(src, path, pid, why);
 }
 
-int perfmap_open(uint32_t pid)
+int perfmap_open(uint32_t pid, uint32_t *inner)
 {
 	const struct sources here = {.host.root = "", .same_machine = true};
 	char path[PATH_MAX];
 
-	return find_map(&here, pid, path, NULL);
+	return find_map(&here, pid, inner, path, NULL);
 }
 
 int perfmap_read(int fd, const struct symtab_wanted *wanted, uint64_t *left, struct symtab **ret)
@@ -216,13 +219,14 @@ int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct
 {
 	struct map_reader *m = calloc(1, sizeof(*m));
 	char path[PATH_MAX];
+	uint32_t inner = 0;
 	int rc, fd;
 
 	if (!m)
 		return -ENOMEM;
 	m->path = path;
 	m->b.last_wins = true;
-	fd = find_map(src, pid, path, why);
+	fd = find_map(src, pid, &inner, path, why);
 	rc = fd < 0 ? fd : read_map(fd, m, *left, why);
 	if (!rc) {
 		*left -= memory_of(&m->b);

@@ -11,9 +11,10 @@
 
 /*
  * Opens the map of process @pid, in its container if it has one. It must belong to the user of the
- * process, to root or to the caller. Returns a descriptor or a negative errno.
+ * process, to root or to the caller. *@inner is the number of the process in its own pid namespace;
+ * 0: not known yet, and set if it is needed. Returns a descriptor or a negative errno.
  */
-int perfmap_open(uint32_t pid);
+int perfmap_open(uint32_t pid, uint32_t *inner);
 
 /*
  * Makes the table of what is @wanted (NULL: all) in the map behind @fd, which is read from where it
