@@ -109,6 +109,14 @@ static Elf_Data *relocations_behind(const struct elf_image *img, Elf_Scn *scn,
 	return data && data->d_buf ? data : NULL;
 }
 
+/* Whether a relocation outside .rela.plt fills a slot of the GOT. */
+static bool is_of_got(const struct elf_image *img, uint64_t type)
+{
+	if (img->ehdr.e_machine == EM_X86_64)
+		return type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT;
+	return type == R_AARCH64_GLOB_DAT || type == R_AARCH64_JUMP_SLOT;
+}
+
 /* Reads the relocations of one section. @in_order: its entries are in the order of .plt. */
 static int read_relocations(struct plt *p, const char *section, bool rela, bool in_order)
 {
@@ -139,8 +147,8 @@ static int read_relocations(struct plt *p, const char *section, bool rela, bool 
 		    (GELF_R_SYM(r.r_info) &&
 		     !gelf_getsym(p->dynsym, (int)GELF_R_SYM(r.r_info), &sym)))
 			continue;
-		if (!in_order && !sym.st_name)
-			continue; /* a relative relocation, of any pointer */
+		if (!in_order && (!sym.st_name || !is_of_got(p->img, GELF_R_TYPE(r.r_info))))
+			continue; /* of any pointer */
 		if (array_grow(&p->slots, &p->cap, p->count + 1, sizeof(*p->slots)))
 			return -ENOMEM;
 		p->slots[p->count++] = (struct plt_slot){
