@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/hash_table.h"
 #include "perfdata/sample.h"
 
-#define SLOTS_FIRST 4096u
-#define KERNEL_BIT  (1ull << 63)
+#define KERNEL_BIT (1ull << 63)
+#define FIRST_PAGE 4096u
+#define RECENT	   1024u
+#define IN_USE	   1u /* in an address of hits.recent: those of pieces of code are even */
 
 /* header, IDENTIFIER, IP, TID: alike in all events (record/plan/attributes.c, set_common()) */
 #define IP_AT  16u
@@ -15,8 +19,11 @@
 
 struct hits {
 	const struct pd_evlist *list;
-	struct hit *slots;
-	size_t nr, mask; /* @mask: number of slots minus one */
+	struct hit *hit;
+	size_t nr, cap;
+	struct hash_table by_place;
+	struct hit recent[RECENT]; /* some that are in the set, by hash: most samples are like
+				      others */
 	uint64_t missed;
 	bool decode;	       /* samples differ or have more addresses: decode each */
 	unsigned int chain_at; /* bytes, in all samples; 0: they have no chain */
@@ -57,15 +64,6 @@ static void learn_layout(struct hits *h)
 			PID_AT + 8 + 8 * (unsigned int)__builtin_popcountll(type & WORDS_BEFORE);
 }
 
-static int set_size(struct hits *h, size_t slots)
-{
-	h->slots = calloc(slots, sizeof(*h->slots));
-	if (!h->slots)
-		return -1;
-	h->mask = slots - 1;
-	return 0;
-}
-
 struct hits *hits_new(const struct pd_evlist *list)
 {
 	struct hits *h = calloc(1, sizeof(*h));
@@ -75,66 +73,60 @@ struct hits *hits_new(const struct pd_evlist *list)
 	h->list = list;
 	if (pd_evlist_count(list))
 		learn_layout(h);
-	if (!set_size(h, SLOTS_FIRST))
-		return h;
-	free(h);
-	return NULL;
+	return h;
 }
 
 void hits_free(struct hits *h)
 {
 	if (!h)
 		return;
-	free(h->slots);
+	free(h->hit);
+	hash_table_release(&h->by_place);
 	free(h);
 }
 
-static inline struct hit *slot_of(const struct hits *h, uint64_t addr, uint32_t pid)
+/*
+ * Odd constants of many bits; the high bits of a product depend on all bits. The table takes the
+ * low bits of the hash: so the places of a large set, in order, do not crowd a small one.
+ */
+static inline uint64_t hash_of(uint64_t addr, uint32_t pid)
 {
-	/*
-	 * Odd constants of many bits; the high bits of a product depend on all bits. A slot is the
-	 * low bits of the hash: so the slots of a large set, in order, do not crowd a small one.
-	 */
 	uint64_t hash = (addr + pid * 0xd6e8feb86659fd93ull) * 0x9e3779b97f4a7c15ull;
-	size_t at = (hash ^ hash >> 32) & h->mask;
 
-	while (h->slots[at].addr && (h->slots[at].addr != addr || h->slots[at].pid != pid))
-		at = (at + 1) & h->mask;
-	return &h->slots[at];
+	return hash ^ hash >> 32;
 }
 
-static bool grow(struct hits *h)
+static inline bool is_same(const void *hits, uint32_t number, const void *key)
 {
-	struct hit *before = h->slots;
-	size_t nr = h->mask + 1;
+	const struct hit *a = (const struct hit *)hits + number, *b = key;
 
-	if (h->nr >= HITS_MAX || set_size(h, 2 * nr)) {
-		h->slots = before;
+	return a->addr == b->addr && a->pid == b->pid;
+}
+
+static __attribute__((noinline)) bool insert(struct hits *h, const struct hit *hit, uint64_t hash)
+{
+	if (h->nr == HITS_MAX || hash_table_reserve(&h->by_place, 1) ||
+	    array_grow(&h->hit, &h->cap, h->nr + 1, sizeof(*h->hit))) {
+		h->missed++;
 		return false;
 	}
-	for (size_t i = 0; i < nr; i++)
-		if (before[i].addr)
-			*slot_of(h, before[i].addr, before[i].pid) = before[i];
-	free(before);
+	hash_table_add(&h->by_place, hash, (uint32_t)h->nr);
+	h->hit[h->nr++] = *hit;
 	return true;
 }
 
-static __attribute__((noinline)) void insert(struct hits *h, uint64_t addr, uint32_t pid)
-{
-	if (h->nr + h->nr / 2 > h->mask && !grow(h)) {
-		h->missed++;
-		return;
-	}
-	*slot_of(h, addr, pid) = (struct hit){addr, pid};
-	h->nr++;
-}
-
-/* Address 0 marks a free slot, so granule 0 is left out. */
 static inline void put(struct hits *h, uint64_t addr, uint32_t pid)
 {
-	addr &= ~(uint64_t)(HIT_BYTES - 1);
-	if (addr && !slot_of(h, addr, pid)->addr)
-		insert(h, addr, pid);
+	struct hit hit = {addr & ~(uint64_t)(HIT_BYTES - 1), pid};
+	uint64_t hash = hash_of(hit.addr, pid);
+	struct hit *recent = &h->recent[hash % RECENT];
+
+	if (recent->addr == (hit.addr | IN_USE) && recent->pid == pid)
+		return;
+	if (hash_table_find(&h->by_place, hash, is_same, h->hit, &hit) == HASH_TABLE_NONE &&
+	    !insert(h, &hit, hash))
+		return;
+	*recent = (struct hit){hit.addr | IN_USE, pid};
 }
 
 void hits_put(struct hits *h, uint64_t addr, uint32_t pid)
@@ -145,13 +137,14 @@ void hits_put(struct hits *h, uint64_t addr, uint32_t pid)
 /*
  * Markers in call chains (PERF_CONTEXT_*) are in the last page of addresses, where no code is. The
  * chains of programs without frame pointers have any data for addresses; those between user and
- * kernel space are left out.
+ * kernel space and in the first page are left out.
  */
 static inline void take(struct hits *h, uint64_t addr, uint32_t pid)
 {
 	bool kernel = addr & KERNEL_BIT;
 
-	if (addr < (uint64_t)PERF_CONTEXT_MAX && addr >> 56 == (kernel ? 0xff : 0))
+	if (addr < (uint64_t)PERF_CONTEXT_MAX && addr >= FIRST_PAGE &&
+	    addr >> 56 == (kernel ? 0xff : 0))
 		put(h, addr, kernel ? 0 : pid);
 }
 
@@ -211,30 +204,27 @@ void hits_add(struct hits *h, const struct perf_event_header *hdr)
 
 void hits_merge(struct hits *h, const struct hits *from)
 {
-	for (size_t i = 0; i <= from->mask; i++)
-		if (from->slots[i].addr)
-			put(h, from->slots[i].addr, from->slots[i].pid);
+	for (size_t i = 0; i < from->nr; i++)
+		put(h, from->hit[i].addr, from->hit[i].pid);
 	h->missed += from->missed;
 }
 
-const struct hit *hits_slots(const struct hits *h, size_t *ret_nr)
+const struct hit *hits_list(const struct hits *h, size_t *ret_nr)
 {
-	*ret_nr = h->mask + 1;
-	return h->slots;
+	*ret_nr = h->nr;
+	return h->hit;
 }
 
 struct hit *hits_take(struct hits *h, size_t *ret_nr)
 {
-	struct hit *slots = h->slots;
-	size_t nr = h->mask + 1;
+	struct hit *taken = h->hit;
 
-	if (set_size(h, SLOTS_FIRST)) {
-		h->slots = slots;
-		return NULL;
-	}
-	h->nr = 0;
-	*ret_nr = nr;
-	return slots;
+	*ret_nr = h->nr;
+	h->hit = NULL;
+	h->nr = h->cap = 0;
+	mem_zero(h->recent, sizeof(h->recent));
+	hash_table_release(&h->by_place);
+	return taken;
 }
 
 size_t hits_count(const struct hits *h)

@@ -23,7 +23,7 @@
 struct hits;
 
 struct hit {
-	uint64_t addr; /* of the granule; 0: a free slot */
+	uint64_t addr; /* of the granule */
 	uint32_t pid;  /* 0 for an address of the kernel */
 };
 
@@ -40,13 +40,10 @@ void hits_put(struct hits *h, uint64_t addr, uint32_t pid);
 /* Adds those of @from. */
 void hits_merge(struct hits *h, const struct hits *from);
 
-/* Returns *@ret_nr slots, some of them free; valid until the set changes. */
-const struct hit *hits_slots(const struct hits *h, size_t *ret_nr);
+/* Returns the *@ret_nr addresses in the order of their arrival; valid until the set changes. */
+const struct hit *hits_list(const struct hits *h, size_t *ret_nr);
 
-/*
- * Empties the set, and returns its *@ret_nr slots for free(). Returns NULL when out of memory; then
- * the set is as before.
- */
+/* Likewise, for free(), and empties the set. */
 struct hit *hits_take(struct hits *h, size_t *ret_nr);
 
 /* Returns the number of addresses in the set. */

@@ -40,10 +40,22 @@ struct hits *names_hits(struct names *n)
 	return n->hits;
 }
 
+/* What is at a page of a process, as far as that is one map or none. */
+struct known_page {
+	uint64_t page;
+	uint32_t pid;		    /* 0: nothing is known */
+	const struct code_map *map; /* NULL: none */
+};
+
+#define KNOWN_PAGES 1024u
+#define PAGE_SHIFT  12
+
 struct settling {
 	struct names *names;
 	uint64_t addr;
 	uint32_t pid;
+	const struct code_map *last; /* that add_place() was called with */
+	struct known_page known[KNOWN_PAGES];
 };
 
 /* A process that was forked has its parent's file in memory as its own. */
@@ -60,34 +72,56 @@ static uint32_t own_file(const struct settling *s, uint32_t file)
 
 static void add_place(const struct code_map *map, void *arg)
 {
-	const struct settling *s = arg;
+	struct settling *s = arg;
 
+	s->last = map;
 	hits_put(s->names->places, s->addr - map->start + map->pgoff, own_file(s, map->file));
 }
 
-/* Hits begin at most HIT_BYTES before the map. */
-static bool settle_hit(struct names *n, const struct hit *hit)
+/* Hits begin at most HIT_BYTES before the map: the kernel's does not begin with a page. */
+static bool settle_kernel(struct settling *s)
 {
-	struct settling s = {n, hit->addr, hit->pid};
+	const struct code_maps *m = &s->names->maps;
 
-	if (code_maps_find(&n->maps, hit->pid, hit->addr, add_place, &s))
+	if (code_maps_find(m, s->pid, s->addr, add_place, s))
 		return true;
-	s.addr += HIT_BYTES - 1;
-	return code_maps_find(&n->maps, hit->pid, s.addr, add_place, &s);
+	s->addr += HIT_BYTES - 1;
+	return code_maps_find(m, s->pid, s->addr, add_place, s);
+}
+
+static bool settle_hit(struct settling *s)
+{
+	uint64_t page = s->addr >> PAGE_SHIFT;
+	struct known_page *k = &s->known[(page ^ s->pid * 31) % KNOWN_PAGES];
+	size_t found;
+
+	if (!s->pid)
+		return settle_kernel(s);
+	if (k->page == page && k->pid == s->pid) {
+		if (k->map)
+			add_place(k->map, s);
+		return k->map;
+	}
+	found = code_maps_find(&s->names->maps, s->pid, s->addr, add_place, s);
+	if (found <= 1)
+		*k = (struct known_page){page, s->pid, found ? s->last : NULL};
+	return found;
 }
 
 void names_settle(struct names *n)
 {
+	struct settling s = {.names = n};
 	size_t nr;
-	struct hit *slots = hits_take(n->hits, &nr);
+	struct hit *hits = hits_take(n->hits, &nr);
 
-	if (!slots)
-		return;
 	code_maps_sort(&n->maps);
-	for (size_t i = 0; i < nr; i++)
-		if (slots[i].addr && !settle_hit(n, &slots[i]))
-			hits_put(n->hits, slots[i].addr, slots[i].pid);
-	free(slots);
+	for (size_t i = 0; i < nr; i++) {
+		s.addr = hits[i].addr;
+		s.pid = hits[i].pid;
+		if (!settle_hit(&s))
+			hits_put(n->hits, hits[i].addr, hits[i].pid);
+	}
+	free(hits);
 	n->hits_left = hits_count(n->hits);
 }
 
@@ -106,15 +140,13 @@ int names_add(struct names *n, const struct perf_event_header *hdr)
 static int merge_places(struct names *n, const struct names *from)
 {
 	size_t nr;
-	const struct hit *slots = hits_slots(from->places, &nr);
+	const struct hit *places = hits_list(from->places, &nr);
 	uint32_t file;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (!slots[i].addr)
-			continue;
-		if (code_maps_file(&n->maps, from->maps.files[slots[i].pid], &file))
+		if (code_maps_file(&n->maps, from->maps.files[places[i].pid], &file))
 			return -ENOMEM;
-		hits_put(n->places, slots[i].addr, file);
+		hits_put(n->places, places[i].addr, file);
 	}
 	return 0;
 }

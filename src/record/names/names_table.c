@@ -327,19 +327,11 @@ static int put_place(struct namer *r, const struct hit *place)
 }
 
 /* Takes the places, in order. */
-static int take_places(struct namer *r)
+static void take_places(struct namer *r)
 {
-	size_t nr;
-
-	r->places = hits_take(r->names->places, &nr);
-	if (!r->places)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		if (r->places[i].addr)
-			r->places[r->nr_places++] = r->places[i];
+	r->places = hits_take(r->names->places, &r->nr_places);
 	if (r->nr_places)
 		qsort(r->places, r->nr_places, sizeof(*r->places), compare_places);
-	return 0;
 }
 
 /* Finds what is wanted of each file, and whether it was read early. */
@@ -614,7 +606,8 @@ static int prepare(struct namer *r)
 	pthread_mutex_lock(&r->lock);
 	names_settle(r->names);
 	learn_build_ids(r);
-	rc = take_places(r) ?: sort_by_file(r) ?: sort_by_process(r);
+	take_places(r);
+	rc = sort_by_file(r) ?: sort_by_process(r);
 	r->counts.missed = hits_missed(r->names->hits) + hits_missed(r->names->places);
 	r->counts.unreached = r->nr_places;
 	pthread_mutex_unlock(&r->lock);

@@ -27,10 +27,10 @@ static struct pd_evlist *list_of(uint64_t sample_type)
 static bool has(const struct hits *h, uint64_t addr, uint32_t pid)
 {
 	size_t nr, found = 0;
-	const struct hit *slots = hits_slots(h, &nr);
+	const struct hit *hits = hits_list(h, &nr);
 
 	for (size_t i = 0; i < nr; i++)
-		found += slots[i].addr == addr && slots[i].pid == pid;
+		found += hits[i].addr == addr && hits[i].pid == pid;
 	assert_true(found <= 1);
 	return found;
 }
@@ -39,7 +39,7 @@ struct sample {
 	struct perf_event_header hdr;
 	uint64_t id, ip;
 	uint32_t pid, tid;
-	uint64_t time, nr, ips[4];
+	uint64_t time, nr, ips[5];
 };
 
 static struct sample sample_at(uint64_t ip, uint32_t pid)
@@ -60,11 +60,12 @@ static void test_chains(void **state)
 	struct hits *h = hits_new(list);
 	struct sample s = sample_at(0x4012, 7);
 
-	s.nr = 4;
+	s.nr = 5;
 	s.ips[0] = (uint64_t)PERF_CONTEXT_KERNEL;
 	s.ips[1] = KERNEL + 3;
 	s.ips[2] = 0x4567;
 	s.ips[3] = 0x4865745f65747972; /* no address */
+	s.ips[4] = 7;		       /* nor this */
 	hits_add(h, &s.hdr);
 	hits_add(h, &s.hdr);
 	assert_int_equal(hits_count(h), 3);
@@ -160,20 +161,26 @@ static void test_limit(void **state)
 {
 	struct pd_evlist *list = list_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
 	struct hits *h = hits_new(list), *sum = hits_new(list);
-	struct hit *slots;
+	struct hit *taken;
 	size_t nr;
 
 	for (uint64_t i = 1; i <= 4 * HITS_MAX; i++)
 		hits_put(h, i * HIT_BYTES, 1);
-	assert_true(hits_count(h) >= HITS_MAX && hits_count(h) < 4 * HITS_MAX);
-	assert_int_equal(hits_missed(h), 4 * HITS_MAX - hits_count(h));
+	assert_int_equal(hits_count(h), HITS_MAX);
+	assert_int_equal(hits_missed(h), 3 * HITS_MAX);
 	hits_merge(sum, h);
 	hits_merge(sum, h);
 	assert_int_equal(hits_count(sum), hits_count(h));
-	slots = hits_take(h, &nr);
-	assert_non_null(slots);
+	taken = hits_take(h, &nr);
+	assert_int_equal(nr, HITS_MAX);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(taken[i].addr, (i + 1) * HIT_BYTES);
 	assert_int_equal(hits_count(h), 0);
-	free(slots);
+	hits_put(h, HIT_BYTES, 1);
+	hits_put(h, 0, 0); /* of a file, not of a process */
+	hits_put(h, 0, 0);
+	assert_int_equal(hits_count(h), 2);
+	free(taken);
 	hits_free(h);
 	hits_free(sum);
 	pd_evlist_free(list);
