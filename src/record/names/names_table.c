@@ -25,6 +25,7 @@ struct named_file {
 	struct symtab_wanted wanted;	 /* the addresses that were hit */
 	const struct early_table *early; /* NULL: none was read */
 	bool tried;			 /* to make the table */
+	bool few;			 /* of @early: it was stripped */
 	struct symtab *table;		 /* of @early; NULL: none */
 	size_t first;			 /* of its places */
 	bool checked;			 /* whether it is @rewritten */
@@ -134,17 +135,11 @@ static bool has_several_files(const struct pd_symbols_object *o, void *arg)
 }
 
 /* Makes the table of what was kept of a file, once. */
-static struct symtab *early_table(struct named_file *n)
+static void take_early(struct named_file *n)
 {
-	struct symtab_builder few = {0};
-
-	if (n->tried)
-		return n->table;
+	if (!n->tried)
+		early_table_symbols(n->early, &n->wanted, &n->table, &n->few);
 	n->tried = true;
-	if (!symtab_pick(&n->early->symbols, &n->wanted, &few))
-		symtab_build(&few, &n->table);
-	symtab_builder_release(&few);
-	return n->table;
 }
 
 static int compare_pid(const void *pid, const void *process)
@@ -180,7 +175,7 @@ static bool find_early(struct namer *r, const struct mapped_code *f, uint64_t ad
 		       struct symbol *ret)
 {
 	struct named_file *n = &r->file[f->dso.index];
-	struct symtab *t = n->early ? early_table(n) : jit_table(r, f->pid);
+	struct symtab *t = n->early ? n->table : jit_table(r, f->pid);
 	uint64_t moved = n->early ? f->moved : 0;
 	const struct symbol *s = t ? symtab_find(t, addr - moved, false) : NULL;
 
@@ -192,18 +187,19 @@ static bool find_early(struct namer *r, const struct mapped_code *f, uint64_t ad
 /* What was kept comes first, but a debug file tells more than a stripped program. */
 static bool find(struct namer *r, const struct mapped_code *f, uint64_t addr, struct symbol *ret)
 {
-	const struct early_table *early = r->file[f->dso.index].early;
-	bool last = early && early->few;
+	struct named_file *n = &r->file[f->dso.index];
 	const struct symbol *s;
 
-	if (!last && find_early(r, f, addr, ret))
+	if (n->early)
+		take_early(n);
+	if (!n->few && find_early(r, f, addr, ret))
 		return true;
-	if (early && !last)
+	if (n->early && !n->few)
 		return false;
 	s = resolver_find(r->resolver, &f->dso, f->pid, addr);
 	if (s)
 		*ret = *s;
-	return s || (last && find_early(r, f, addr, ret));
+	return s || (n->few && find_early(r, f, addr, ret));
 }
 
 static int put_entry(struct namer *r, const struct recorded_entry *e)
@@ -440,7 +436,7 @@ static int take_lines(struct namer *r, size_t number, struct lines_recorder *lin
 	}
 	go_to(r, f);
 	rc = lines_open_kept(r->resolver, &f->dso,
-			     n->early && n->early->copy.len ? &n->early->copy : NULL, false, &l);
+			     n->early && n->early->whole ? &n->early->image : NULL, false, &l);
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
 	for (size_t i = 0; !rc && i < n->wanted.nr; i++) {

@@ -184,13 +184,14 @@ int elf_image_open(const char *path, struct elf_image *ret, struct error *err)
 	return rc;
 }
 
-int elf_image_memory(struct buf *mem, struct elf_image *ret, struct error *err)
+static int open_memory(const struct buf *mem, bool borrowed, struct elf_image *ret,
+		       struct error *err)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	int rc;
 
 	img.mem = *mem;
-	*mem = (struct buf){0};
+	img.borrowed = borrowed;
 	img.size = img.mem.len;
 	if (img.mem.len >= EI_NIDENT)
 		img.elf = elf_memory((char *)img.mem.data, img.mem.len);
@@ -202,13 +203,27 @@ int elf_image_memory(struct buf *mem, struct elf_image *ret, struct error *err)
 	return rc;
 }
 
+int elf_image_memory(struct buf *mem, struct elf_image *ret, struct error *err)
+{
+	struct buf taken = *mem;
+
+	*mem = (struct buf){0};
+	return open_memory(&taken, false, ret, err);
+}
+
+int elf_image_borrow(const struct buf *mem, struct elf_image *ret, struct error *err)
+{
+	return open_memory(mem, true, ret, err);
+}
+
 void elf_image_close(struct elf_image *img)
 {
 	if (img->elf)
 		elf_end(img->elf);
 	if (img->fd >= 0)
 		close(img->fd);
-	buf_release(&img->mem);
+	if (!img->borrowed)
+		buf_release(&img->mem);
 	*img = (struct elf_image)ELF_IMAGE_INIT;
 }
 

@@ -25,6 +25,7 @@ struct elf_image {
 	Elf *elf;	/* NULL: not open */
 	int fd;		/* -1: none */
 	struct buf mem; /* the file's contents, if opened from memory */
+	bool borrowed;	/* @mem belongs to another */
 	GElf_Ehdr ehdr;
 	uint64_t size; /* of the file, bytes */
 	size_t nsections;
@@ -44,6 +45,9 @@ int elf_image_open(const char *path, struct elf_image *ret, struct error *err);
 
 /* As elf_image_open(), for contents in memory. Takes over @mem, also on failure. */
 int elf_image_memory(struct buf *mem, struct elf_image *ret, struct error *err);
+
+/* As elf_image_memory(), but @mem stays the caller's, and must outlive the image. */
+int elf_image_borrow(const struct buf *mem, struct elf_image *ret, struct error *err);
 
 /* Closes @img; accepts one that is not open. */
 void elf_image_close(struct elf_image *img);
@@ -124,6 +128,9 @@ bool elf_plt_wanted(const struct elf_image *img, const struct elf_space *space,
 /* Adds "name@plt" for the entries of the PLT. Returns as elf_add_symbols() does. */
 int elf_add_plt(const struct elf_image *img, const struct elf_space *space,
 		struct symtab_builder *b, size_t *ret_count);
+
+/* Returns how many bytes at the beginning of a relocation section elf_add_plt() does not read. */
+uint64_t elf_plt_unread(const struct elf_image *img, const GElf_Shdr *shdr);
 
 /* A symbol of any type, as in the file. */
 struct elf_symbol {

@@ -91,6 +91,14 @@ static uint64_t count_relative(const struct elf_image *img, const GElf_Shdr *rel
 	return at == relocations->sh_addr ? count : 0;
 }
 
+uint64_t elf_plt_unread(const struct elf_image *img, const GElf_Shdr *shdr)
+{
+	uint64_t size = gelf_fsize(img->elf, ELF_T_RELA, 1, EV_CURRENT);
+	uint64_t count = shdr->sh_type == SHT_RELA ? count_relative(img, shdr) : 0;
+
+	return count < shdr->sh_size / size ? count * size : shdr->sh_size;
+}
+
 /* Returns the relocations of a section but for its first @skip. */
 static Elf_Data *relocations_behind(const struct elf_image *img, Elf_Scn *scn,
 				    const GElf_Shdr *shdr, uint64_t skip)

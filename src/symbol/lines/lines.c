@@ -172,11 +172,7 @@ int lines_open_image(struct elf_image *img, bool demangle, const char *cache,
 static bool open_image(const struct resolver *r, const struct dso *dso, const struct buf *kept,
 		       struct elf_image *ret)
 {
-	struct buf copy = {0};
-
-	if (!kept)
-		return !resolver_open_image(r, dso, ret);
-	return !buf_append(&copy, kept->data, kept->len) && !elf_image_memory(&copy, ret, NULL);
+	return kept ? !elf_image_borrow(kept, ret, NULL) : !resolver_open_image(r, dso, ret);
 }
 
 static int open_program(const struct resolver *r, const struct dso *dso, const struct buf *kept,

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "record/initial/early_table.h"
+#include "symbol/elf/elf_image.h"
 
 static const struct build_id no_id;
 
@@ -40,8 +41,54 @@ static void *copy_self(char path[32], size_t *ret_size)
 	return bytes;
 }
 
+/* Returns the table of the whole file, without what is wanted. */
+static struct symtab *table_of_file(const struct elf_image *img, const struct elf_space *space)
+{
+	struct symtab_builder b = {0};
+	struct symtab *t = NULL;
+	size_t nr = 0;
+
+	assert_int_equal(elf_add_symbols(img, SHT_SYMTAB, space, &b, &nr), 0);
+	assert_int_equal(elf_add_symbols(img, SHT_DYNSYM, space, &b, &nr), 0);
+	assert_int_equal(elf_add_plt(img, space, &b, &nr), 0);
+	assert_int_equal(symtab_build(&b, &t), 0);
+	return t;
+}
+
+/* Checks that the copy has for pieces of @section the names that the file has. */
+static void check_names(const struct early_table *early, const struct elf_image *img,
+			const struct elf_space *space, const char *section)
+{
+	struct symtab *all = table_of_file(img, space), *few = NULL;
+	uint64_t addr[64], bytes = 16, named = 0, start;
+	struct symtab_wanted w = {.addr = addr, .bytes = bytes};
+	GElf_Shdr shdr;
+	bool stripped;
+
+	assert_non_null(elf_section(img, section, &shdr));
+	assert_true(elf_space_map(space, SHN_XINDEX, shdr.sh_addr, &start));
+	for (; w.nr < 64 && (w.nr + 1) * bytes <= shdr.sh_size; w.nr++)
+		addr[w.nr] = start + w.nr * bytes;
+	assert_int_equal(early_table_symbols(early, &w, &few, &stripped), 0);
+	assert_false(stripped);
+	for (size_t i = 0; i < w.nr; i++) {
+		const struct symbol *a = symtab_find(all, addr[i], false);
+		const struct symbol *b = symtab_find(few, addr[i], false);
+
+		named += b != NULL;
+		assert_int_equal(!a, !b);
+		if (a)
+			assert_string_equal(a->name, b->name);
+	}
+	assert_true(named);
+	symtab_free(few);
+	symtab_free(all);
+}
+
 static void test_a_fresh_program(void **state)
 {
+	struct elf_image img = ELF_IMAGE_INIT;
+	struct elf_space space = {0};
 	struct early_tables t = {0};
 	char path[32];
 	size_t size;
@@ -50,9 +97,14 @@ static void test_a_fresh_program(void **state)
 	const struct early_table *table = early_table_make(&t, path, path, fd, &no_id);
 
 	assert_non_null(table);
-	assert_false(table->few);
-	assert_true(t.bytes > 0);
+	assert_true(t.bytes > 0 && t.bytes < size);
 	assert_int_equal(t.refused, 0);
+	assert_int_equal(elf_image_open(path, &img, NULL), 0);
+	assert_int_equal(elf_space_file(&img, &space, NULL), 0);
+	check_names(table, &img, &space, ".text");
+	check_names(table, &img, &space, ".plt");
+	elf_space_release(&space);
+	elf_image_close(&img);
 	close(fd);
 	early_tables_release(&t);
 	munmap(bytes, size);
