@@ -202,41 +202,23 @@ static bool find(struct namer *r, const struct mapped_code *f, uint64_t addr, st
 	return s || (n->few && find_early(r, f, addr, ret));
 }
 
-static int put_entry(struct namer *r, const struct recorded_entry *e)
+/* Adds function @s of object @o, unless it is the last one. The lock is held. */
+static int put(struct namer *r, const struct pd_symbols_object *o, const struct symbol *s)
 {
 	struct recorded_entry *last = r->nr ? &r->entry[r->nr - 1] : NULL;
-	bool same = last && last->function.name == e->function.name &&
-		    last->function.start == e->function.start;
-	int rc = 0;
 
-	pthread_mutex_lock(&r->lock);
-	if (same)
+	if (last && last->function.name == s->name && last->function.start == s->start) {
 		last->hits++;
-	else
-		rc = array_grow(&r->entry, &r->cap, r->nr + 1, sizeof(*r->entry));
-	if (!same && !rc)
-		r->entry[r->nr++] = *e;
-	pthread_mutex_unlock(&r->lock);
-	return rc;
-}
-
-/* Adds the function at @addr, unless it is the last one. Returns 1, 0: it has no name, or -ENOMEM.
- */
-static int put(struct namer *r, const struct mapped_code *f, uint64_t addr)
-{
-	struct recorded_entry e = {.hits = 1};
-	struct symbol s;
-
-	if (!find(r, f, addr, &s) || s.end <= s.start || !*s.name ||
-	    !recorded_symbols_object(&f->dso, f->pid, &e.object))
 		return 0;
-	e.function = (struct pd_symbols_function){
-		.start = s.start,
-		.size = s.end - s.start,
-		.name = s.name,
-		.name_len = strlen(s.name),
+	}
+	if (array_grow(&r->entry, &r->cap, r->nr + 1, sizeof(*r->entry)))
+		return -ENOMEM;
+	r->entry[r->nr++] = (struct recorded_entry){
+		.object = *o,
+		.function = {s->start, s->end - s->start, s->name, strlen(s->name)},
+		.hits = 1,
 	};
-	return put_entry(r, &e) ?: 1;
+	return 0;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -283,31 +265,42 @@ static void go_to(struct namer *r, const struct mapped_code *f)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* A piece of code may have the end of one function and the beginning of another. */
+/* Finds the function at @addr. Returns whether it has a name. */
+static bool find_named(struct namer *r, const struct mapped_code *f, uint64_t addr,
+		       struct symbol *ret)
+{
+	return find(r, f, addr, ret) && ret->end > ret->start && *ret->name;
+}
+
+/* Looks up a place. A piece of code may have the end of one function and the beginning of another.
+ */
 static int name_place(struct namer *r, const struct hit *place)
 {
 	const struct mapped_code *f = r->names->maps.files[place->pid];
-	bool rewritten = is_rewritten(r, place->pid), gone;
-	int first = rewritten ? 0 : put(r, f, place->addr), last = 0;
+	bool rewritten = is_rewritten(r, place->pid), first, last, gone;
+	struct pd_symbols_object object;
+	struct symbol s, t;
+	int rc = 0;
 
-	if (first < 0)
-		return first;
-	if (!rewritten)
-		last = put(r, f, place->addr + HIT_BYTES - 1);
-	if (last < 0)
-		return last;
+	first = last = !rewritten && recorded_symbols_object(&f->dso, f->pid, &object);
+	first = first && find_named(r, f, place->addr, &s);
+	last = last && find_named(r, f, place->addr + HIT_BYTES - 1, &t);
 	gone = !first && !last && is_gone(r, f);
 	pthread_mutex_lock(&r->lock);
+	if (first)
+		rc = put(r, &object, &s);
+	if (last && !rc)
+		rc = put(r, &object, &t);
 	r->counts.places++;
 	r->counts.unreached--;
 	r->counts.unnamed += !first && !last;
 	r->counts.gone += gone;
 	r->counts.rewritten += rewritten;
 	pthread_mutex_unlock(&r->lock);
-	return 0;
+	return rc;
 }
 
-/* Looks up the next place. */
+/* Goes to the next place, which may be of another file. */
 static int put_place(struct namer *r, const struct hit *place)
 {
 	const struct mapped_code *f = r->names->maps.files[place->pid];
