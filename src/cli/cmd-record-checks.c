@@ -29,7 +29,7 @@ static void check_control(struct argp_state *state, const struct record_opts *op
 		usage(state, "--control: descriptor 1 is the output (-o -): choose another one");
 }
 
-static void check_rotation(struct argp_state *state, const struct record_opts *opts)
+static void check_output(struct argp_state *state, const struct record_opts *opts)
 {
 	bool pipe = !strcmp(opts->output.path, "-");
 
@@ -39,6 +39,9 @@ static void check_rotation(struct argp_state *state, const struct record_opts *o
 	if (opts->output.timestamp_filename && pipe)
 		usage(state, "--timestamp-filename renames a file, and -o - is a pipe: leave out "
 			     "one of them");
+	if (opts->output.kcore && pipe)
+		usage(state, "--kcore copies the kernel's code to a directory, and -o - is a pipe: "
+			     "leave out one of them");
 	if (opts->output.rotation.max_files && !opts->output.rotation.enabled)
 		usage(state,
 		      "--switch-max-files limits the files of --switch-output: add that option");
@@ -160,7 +163,7 @@ void record_options_check(struct argp_state *state, const struct record_opts *op
 	for (size_t i = 0; i < opts->triggers.snapshots.nr; i++)
 		check_places(state, opts, "--trigger", &opts->triggers.snapshots.specs[i].events);
 	check_control(state, opts);
-	check_rotation(state, opts);
+	check_output(state, opts);
 	check_memory(state, opts);
 	check_aux(state, opts);
 	check_what_and_where(state, opts);

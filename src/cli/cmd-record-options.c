@@ -116,6 +116,8 @@ static const struct argp_option options[] = {
 	 "lines and inlined functions", 0},
 	{"symbols-budget", KEY_SYMBOLS_BUDGET, "SIZE", 0,
 	 "Keep at most SIZE of names: 64M. Default: 3% of FILE, but at least 256K and at most 64M", 0},
+	{"kcore", KEY_KCORE, NULL, 0,
+	 "Copy the kernel's code and symbols, so that any machine can show them; FILE is a directory", 0},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
 	 "Compress with zstd, level 1 (default) to 22; a lower level while rings fill", 0},
 	{"flush-interval", KEY_FLUSH_INTERVAL, "TIME", 0,
@@ -192,8 +194,6 @@ static const struct argp_option options[] = {
 	{"verbose", 'v', NULL, 0, "Print details", 0},
 
 	REFUSED("max-stack", KEY_MAX_STACK, "it is a term of an event: -e cpu/cycles,max-stack=N/"),
-	REFUSED("kcore", KEY_KCORE,
-		"ringtail does not record the kernel's code; for its symbols on another machine, copy /proc/kallsyms and give the copy to 'ringtail report --kallsyms'"),
 	REFUSED("clang-opt", KEY_CLANG_OPT, "ringtail compiles no BPF programs"),
 	REFUSED("clang-path", KEY_CLANG_PATH, "ringtail compiles no BPF programs"),
 	REFUSED("setup-filter", KEY_SETUP_FILTER,
@@ -344,7 +344,7 @@ static void finish_options(struct argp_state *state, struct record_command *cmd)
 	opts->plan.aux.snapshot |= opts->output.memory.bytes != 0;
 
 	opts->output.directory = (opts->readers.threads && strcmp(opts->output.path, "-")) ||
-				 names_directory(opts->output.path);
+				 opts->output.kcore || names_directory(opts->output.path);
 	if (!*opts->output.path)
 		usage(state, "-o: the name of the file is empty");
 	record_options_check(state, opts);

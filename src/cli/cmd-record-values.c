@@ -598,6 +598,7 @@ static const struct {
 	{KEY_SNAPSHOT_ON_EXIT, FLAG(opts.output.memory.on_exit)},
 	{KEY_SNAPSHOT_ON_CRASH, FLAG(opts.output.memory.on_crash)},
 	{KEY_SINCE_LAST, FLAG(opts.output.memory.bounds.since_last)},
+	{KEY_KCORE, FLAG(opts.output.kcore)},
 	{KEY_TIMESTAMP_FILENAME, FLAG(opts.output.timestamp_filename)},
 	{KEY_FAIL_ON_LOSS, FLAG(fail_on_loss)},
 	{KEY_NO_PROPAGATE_STATUS, FLAG(keep_status)},

@@ -40,11 +40,79 @@ static bool is_part(const char *name)
 	return !name[4] || (name[4] == '.' && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
 }
 
+static bool is_dot(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* What "record --kcore" copies into the directory. */
+#define KCORE_DIR "kcore_dir"
+static const char *const kcore_files[] = {"kallsyms", "kcore", "modules"};
+
+static bool is_kcore_file(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kcore_files) / sizeof(kcore_files[0]); i++)
+		if (!strcmp(name, kcore_files[i]))
+			return true;
+	return false;
+}
+
+/* Whether @name in directory @dir is a kcore_dir with nothing but its files. */
+static bool is_kcore_dir(int dir, const char *name)
+{
+	struct dirent *e;
+	bool is = true;
+	DIR *d;
+	int fd;
+
+	if (strcmp(name, KCORE_DIR))
+		return false;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (is && (e = readdir(d)))
+		is = is_dot(e->d_name) || is_kcore_file(e->d_name);
+	closedir(d);
+	return is;
+}
+
+static void delete_kcore_dir(int dir)
+{
+	int fd = openat(dir, KCORE_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	for (size_t i = 0; fd >= 0 && i < sizeof(kcore_files) / sizeof(kcore_files[0]); i++)
+		unlinkat(fd, kcore_files[i], 0);
+	if (fd >= 0)
+		close(fd);
+	unlinkat(dir, KCORE_DIR, AT_REMOVEDIR);
+}
+
+/* Whether @name in directory @dir belongs to no recording. */
+static bool is_foreign(int dir, const char *name)
+{
+	return !is_dot(name) && !is_part(name) && !is_kcore_dir(dir, name);
+}
+
+/* Whether anything in @dir belongs to no recording. */
+static bool has_foreign(DIR *dir)
+{
+	struct dirent *e;
+	bool found = false;
+
+	while (!found && (e = readdir(dir)))
+		found = is_foreign(dirfd(dir), e->d_name);
+	return found;
+}
+
 /* How far a recorder got that was killed before it wrote a record. */
 enum beginning {
 	BEGUN_EMPTY,	/* no bytes, or up to a cover's size only zeros: the machine died, too */
 	BEGUN_COVERED,	/* a data.N as it is until its first flush */
-	BEGUN_HEADLESS, /* a "data" without its header, which is written last: could be foreign */
+	BEGUN_HEADLESS, /* what could be foreign: a "data" without its header, or a kcore_dir */
 	NOT_BEGUN,
 };
 
@@ -91,7 +159,7 @@ out:
 
 /*
  * Whether @path holds nothing, or only parts without a record: its recorder was killed before it
- * wrote any. A headless "data" could be foreign, unless a part beside it has our cover.
+ * wrote any. What could be foreign is ours if a part beside it has our cover.
  */
 static bool is_begun(const char *path)
 {
@@ -104,8 +172,8 @@ static bool is_begun(const char *path)
 	while ((e = readdir(dir))) {
 		if (is_part(e->d_name))
 			nr[beginning_of(dirfd(dir), e->d_name)]++;
-		else if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			nr[NOT_BEGUN]++;
+		else if (!is_dot(e->d_name))
+			nr[is_kcore_dir(dirfd(dir), e->d_name) ? BEGUN_HEADLESS : NOT_BEGUN]++;
 	}
 	closedir(dir);
 	return !nr[NOT_BEGUN] && (!nr[BEGUN_HEADLESS] || nr[BEGUN_COVERED]);
@@ -115,7 +183,7 @@ static bool is_begun(const char *path)
 static int delete_directory(const char *path)
 {
 	struct dirent *e;
-	bool foreign = false;
+	bool foreign;
 	DIR *dir;
 
 	/* rmdir() needs no descriptor; the process may have none left. */
@@ -124,12 +192,14 @@ static int delete_directory(const char *path)
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
-	while ((e = readdir(dir)))
-		foreign |= !is_part(e->d_name) && strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	foreign = has_foreign(dir);
 	rewinddir(dir);
-	while (!foreign && (e = readdir(dir)))
+	while (!foreign && (e = readdir(dir))) {
 		if (is_part(e->d_name))
 			unlinkat(dirfd(dir), e->d_name, 0);
+		else if (!is_dot(e->d_name))
+			delete_kcore_dir(dirfd(dir));
+	}
 	closedir(dir);
 	return foreign ? -ENOTEMPTY : rmdir(path) ? -errno : 0;
 }
@@ -196,8 +266,7 @@ int output_backup_keep(const char *path, struct error *err)
 /* Whether clear_old() could delete @old; deletes nothing. */
 static int check_old(const char *old, const struct stat *st, bool for_directory, struct error *err)
 {
-	bool foreign = false;
-	struct dirent *e;
+	bool foreign;
 	DIR *dir;
 	int rc;
 
@@ -205,8 +274,7 @@ static int check_old(const char *old, const struct stat *st, bool for_directory,
 		return 0;
 	rc = check_ours(old, st, err);
 	dir = rc || !S_ISDIR(st->st_mode) ? NULL : opendir(old);
-	while (dir && (e = readdir(dir)))
-		foreign |= !is_part(e->d_name) && strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+	foreign = dir && has_foreign(dir);
 	if (dir)
 		closedir(dir);
 	return foreign ? error_set(err, -ENOTEMPTY,

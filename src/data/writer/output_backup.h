@@ -11,8 +11,9 @@
  * Renames @path to PATH.old and deletes an earlier PATH.old; succeeds if there is nothing at @path.
  * It renames regular files, empty directories, and directories that are recordings (a file "data"
  * begins as perf.data does) or were about to become one (data and data.N, without a record). It
- * deletes regular files, and directories that hold only data and data.N. It refuses all else, files
- * of other users, and symbolic links. Returns 0, or a negative errno with @err filled.
+ * deletes regular files, and directories that hold only data, data.N and kcore_dir (record
+ * --kcore). It refuses all else, files of other users, and symbolic links. Returns 0, or a negative
+ * errno with @err filled.
  */
 int output_backup_keep(const char *path, struct error *err);
 
@@ -36,7 +37,7 @@ void output_backup_restore(struct output_backup *e);
 /* As output_backup_keep(); then makes the directory @path, mode 0700. */
 int output_backup_replace_directory(const char *path, struct error *err);
 
-/* Deletes the directory @path, which the caller has made, with data and data.N in it. */
+/* Deletes the directory @path, which the caller has made, with data, data.N and kcore_dir in it. */
 void output_backup_undo_directory(const char *path);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "data/writer/output_backup.h"
 #include "perfdata/feature.h"
+#include "record/initial/kcore.h"
 
 /* --- header ------------------------------------------------------------------------------------
  */
@@ -198,6 +199,8 @@ static int create_directory(struct output *out, const struct feature_set *set,
 	made = !rc;
 	for (size_t i = 0; !rc && i + 1 < out->nr; i++)
 		rc = create_part(out, i, directory, opts, plan, err);
+	if (!rc && opts->kcore)
+		rc = kcore_copy("/proc", directory, err);
 	if (!rc)
 		rc = create_main(out, path, set, opts, plan, err);
 	if (rc && made) {

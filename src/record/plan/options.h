@@ -155,7 +155,8 @@ struct symbols_opts {
 /* The output and its form. */
 struct output_opts {
 	const char *path;      /* or "-" */
-	bool directory;	       /* -o DIR/, and --threads */
+	bool directory;	       /* -o DIR/, --threads, and --kcore */
+	bool kcore;	       /* the directory has a copy of the kernel's code */
 	unsigned int flush_ms; /* 0: RECORD_FLUSH_MS */
 	unsigned int aio;      /* --aio: writes in flight of each thread; 0: synchronous */
 	int compression_level; /* -z, 1 to COMPRESS_LEVEL_MAX; 0: records are not compressed */

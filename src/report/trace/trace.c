@@ -37,7 +37,7 @@ char *trace_feature_string(const struct trace *t, unsigned int feature)
 	return s;
 }
 
-/* Returns the path of a file that "perf record --kcore" puts into a directory; NULL: none. */
+/* Returns the path of a file that "record --kcore" puts into a directory; NULL: none. */
 static char *kcore_file(const char *recording, const char *name)
 {
 	char *path;

@@ -219,6 +219,29 @@ static void headless_stays_alone(void **state)
 	gives_way(p);
 }
 
+/* A copy of the kernel goes with its recording, if nothing else lies in it. */
+static void kcore_goes_along(void **state)
+{
+	const struct place *p = *state;
+
+	assert_int_equal(mkdir(part_path(p, "kcore_dir"), 0700), 0);
+	put(p, "kcore_dir/kallsyms", "x", 1);
+	stays(p);
+	begin_part(p, "data.0");
+	put(p, "kcore_dir/modules", "", 0);
+	gives_way(p);
+	put(p, "kcore_dir/kcore", "x", 1);
+	gives_way(p);
+	put(p, "kcore_dir/notes", "x", 1);
+	stays(p);
+	output_backup_undo_directory(p->path);
+	assert_int_equal(access(part_path(p, "data.0"), F_OK), 0);
+	assert_int_equal(access(part_path(p, "kcore_dir/kcore"), F_OK), 0);
+	assert_int_equal(unlink(part_path(p, "kcore_dir/notes")), 0);
+	output_backup_undo_directory(p->path);
+	assert_int_equal(access(p->path, F_OK), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +249,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(zeros_give_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(others_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(headless_stays_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(kcore_goes_along, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
