@@ -114,8 +114,23 @@ def check_machine(t, ringtail, where):
         t.check(f'code of 32 bits ({fields})', re.findall(r'ilen: (\d+) insn:((?: [0-9a-f]{2})+)', text), [('1', ' 48')])
 
 
+def check_jit(t, ringtail, where):
+    """The code of a 32-bit JIT in a system of 64 bits: the jitdump names its machine."""
+    code, address = b'\x48\x90' * 32, annotate.LOADED + annotate.OFFSET
+    os.makedirs(f'{where}/jit', exist_ok=True)
+    for machine, length in (3, 1), (62, 2):
+        body = struct.pack('<IIQQQQ', 7, 7, address, address, len(code), 1) + b'jitted\0' + code
+        with open(f'{where}/jit/jit-7.dump', 'wb') as f:
+            f.write(struct.pack('<IIIIIIQQ', 0x4a695444, 1, 40, machine, 0, 7, 1, 0) + struct.pack('<IIQ', 0, 16 + len(body), 1) + body)
+        annotate.write_recording(f'{where}/jit.data', '/jit-7.dump', [(56 + 16 + len(b'jitted\0') + 40 - annotate.OFFSET, 1, 0)])
+        text = t.script(ringtail, f'{where}/jit.data', '--symfs', f'{where}/jit', '-F', 'ip,insn,insnlen')
+        t.check(f'code of a JIT of machine {machine}', re.findall(r'ilen: (\d+) insn:((?: [0-9a-f]{2})+)', text),
+                [(str(length), ' 48' + ' 90' * (length - 1))])
+
+
 def check_code(t, ringtail, where, data):
     check_machine(t, ringtail, where)
+    check_jit(t, ringtail, where)
     check_hostile_stack(t, ringtail, where)
     check_branch_code(t, ringtail, where, data)
     check_text(t, ringtail, data)

@@ -3,17 +3,17 @@
 
 #include <errno.h>
 
+#include "symbol/disasm/machine.h"
 #include "symbol/elf/elf_image.h"
 
-#define JITDUMP_MAGIC 0x4a695444u
-
-static void take_machine(const struct elf_image *img, struct disasm_machine *ret)
+static int take_machine(const struct elf_image *img, struct disasm_machine *ret, struct error *why)
 {
-	*ret = (struct disasm_machine){
-		.machine = img->ehdr.e_machine,
-		.is_64 = img->ehdr.e_ident[EI_CLASS] == ELFCLASS64,
-		.big_endian = img->ehdr.e_ident[EI_DATA] == ELFDATA2MSB,
-	};
+	uint8_t header[MACHINE_HEADER_SIZE];
+	ssize_t n = elf_image_read(img, 0, header, sizeof(header));
+
+	if (n < 0 || !machine_of_file(header, (size_t)n, ret))
+		return error_set(why, -EBADMSG, "it is neither an ELF file nor a jitdump");
+	return 0;
 }
 
 /* Reads up to @len bytes at offset @at of the file. */
@@ -46,8 +46,9 @@ static int load_file(const struct resolver *r, const struct dso *dso, size_t len
 
 	if (rc)
 		return rc;
-	take_machine(&img, &ret->machine);
-	rc = elf_space_file(&img, &space, why);
+	rc = take_machine(&img, &ret->machine, why);
+	if (!rc)
+		rc = elf_space_file(&img, &space, why);
 	if (!rc) {
 		elf_space_unmap(&space, ret->start, &linked);
 		ret->to_file = linked - ret->start;
@@ -56,25 +57,6 @@ static int load_file(const struct resolver *r, const struct dso *dso, size_t len
 	elf_space_release(&space);
 	elf_image_close(&img);
 	return rc;
-}
-
-/* Learns the machine of a jitdump by its header (jitdump-specification.txt). */
-static int take_jit_machine(const struct elf_image *file, struct disasm_machine *ret,
-			    struct error *why)
-{
-	uint32_t header[4]; /* magic, version, size, e_machine */
-	bool swapped;
-
-	if (elf_image_read(file, 0, header, sizeof(header)) != sizeof(header) ||
-	    (header[0] != JITDUMP_MAGIC && header[0] != __builtin_bswap32(JITDUMP_MAGIC)))
-		return error_set(why, -EBADMSG, "it is not a jitdump");
-	swapped = header[0] != JITDUMP_MAGIC;
-	*ret = (struct disasm_machine){
-		.machine = (uint16_t)(swapped ? __builtin_bswap32(header[3]) : header[3]),
-		.big_endian = swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
-	};
-	ret->is_64 = ret->machine != EM_386 && ret->machine != EM_ARM && ret->machine != EM_PPC;
-	return 0;
 }
 
 /* A jitdump has the code of each function at its address in the dso. */
@@ -87,7 +69,7 @@ static int load_jit(const struct resolver *r, const struct dso *dso, uint64_t ba
 	if (rc)
 		return rc;
 	ret->to_file = base;
-	rc = take_jit_machine(&file, &ret->machine, why);
+	rc = take_machine(&file, &ret->machine, why);
 	if (!rc)
 		rc = read_bytes(&file, ret->start, len, ret, why);
 	elf_image_close(&file);
@@ -100,9 +82,8 @@ static int load_linked(const struct elf_image *img, uint64_t delta, uint64_t add
 {
 	struct elf_space space = {0};
 	uint64_t offset;
-	int rc = elf_space_file(img, &space, why);
+	int rc = take_machine(img, &ret->machine, why) ?: elf_space_file(img, &space, why);
 
-	take_machine(img, &ret->machine);
 	ret->to_file = addr - delta - ret->start;
 	if (!rc && !elf_space_map(&space, 0, addr - delta, &offset))
 		rc = error_set(why, -ENOENT, "the kernel's file has no code at that address");
@@ -139,8 +120,8 @@ static int load_kcore(const struct resolver *r, const struct dso *kernel, uint64
 	if (rc)
 		return error_set(why, rc,
 				 "code of a kernel module is in /proc/kcore, while the recorded "
-				 "kernel runs and root reads it, or in a recording with 'perf "
-				 "record --kcore'");
+				 "kernel runs and root reads it, or in a recording with 'record "
+				 "--kcore'");
 	rc = load_linked(&img, 0, addr, len, ret, why);
 	elf_image_close(&img);
 	return rc;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/disasm/machine.h"
 #include "symbol/elf/elf_image.h"
 
 struct dso_machine {
@@ -23,28 +24,6 @@ struct code_reader {
 	struct disasm_machine is;  /* of @disasm; it may be NULL because Capstone lacks it */
 };
 
-static const struct {
-	const char *arch;
-	uint16_t machine;
-} machines[] = {
-	{"x86_64", EM_X86_64},	 {"i686", EM_386},   {"i586", EM_386},	 {"i386", EM_386},
-	{"aarch64", EM_AARCH64}, {"armv7l", EM_ARM}, {"armv8l", EM_ARM}, {"ppc64le", EM_PPC64},
-	{"riscv64", EM_RISCV},	 {"s390x", EM_S390},
-};
-
-static struct disasm_machine machine_of(const char *arch)
-{
-	for (size_t i = 0; arch && i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (!strcmp(arch, machines[i].arch))
-			return (struct disasm_machine){
-				.machine = machines[i].machine,
-				.is_64 = machines[i].machine != EM_386 &&
-					 machines[i].machine != EM_ARM,
-				.big_endian = machines[i].machine == EM_S390,
-			};
-	return (struct disasm_machine){0};
-}
-
 /* A recording without a name of its machine is taken for one of this machine, as everywhere. */
 static struct disasm_machine own_machine(const struct trace *t)
 {
@@ -56,7 +35,7 @@ static struct disasm_machine own_machine(const struct trace *t)
 #else
 		"";
 #endif
-	return machine_of(t->arch ? t->arch : own);
+	return machine_of_name(t->arch ? t->arch : own);
 }
 
 int code_reader_new(const struct trace *t, const struct code_files *code, struct code_reader **ret)
@@ -112,9 +91,11 @@ size_t code_reader_read(const struct code_reader *c, const struct walk_sample *w
 static struct disasm_machine machine_at(struct code_reader *c, const struct dso *dso)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
+	uint8_t header[MACHINE_HEADER_SIZE];
 	struct dso_machine *m;
+	ssize_t n;
 
-	if (!dso || (dso->kind != DSO_ELF && dso->kind != DSO_VDSO))
+	if (!dso || (dso->kind != DSO_ELF && dso->kind != DSO_VDSO && dso->kind != DSO_JIT))
 		return c->own;
 	m = &c->dsos[dso->index];
 	if (m->known)
@@ -122,11 +103,9 @@ static struct disasm_machine machine_at(struct code_reader *c, const struct dso 
 	*m = (struct dso_machine){true, c->own};
 	if (resolver_open_code(c->trace->resolver, dso, &img))
 		return m->machine;
-	m->machine = (struct disasm_machine){
-		.machine = img.ehdr.e_machine,
-		.is_64 = img.ehdr.e_ident[EI_CLASS] == ELFCLASS64,
-		.big_endian = img.ehdr.e_ident[EI_DATA] == ELFDATA2MSB,
-	};
+	n = elf_image_read(&img, 0, header, sizeof(header));
+	if (n > 0)
+		machine_of_file(header, (size_t)n, &m->machine);
 	elf_image_close(&img);
 	return m->machine;
 }
