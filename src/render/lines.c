@@ -102,7 +102,7 @@ static void put_int(struct outbuf *out, int64_t v, int width, char pad)
 	if (!to)
 		return;
 	memset(to, ' ', all);
-	memcpy(width < 0 ? to : to + all - n, p, n);
+	short_copy(width < 0 ? to : to + all - n, p, n);
 	out->b.len += all;
 }
 

@@ -90,23 +90,24 @@ static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_eve
 	if (list->nr == list->cap &&
 	    array_grow(&list->samples, &list->cap, list->nr + 1, sizeof(*list->samples)))
 		return -ENOMEM;
+	/* Field by field: to zero all first would take as long as the rest. */
 	to = &list->samples[list->nr];
-	*to = (struct itrace_sample){
-		.kind = kind,
-		.cpumode = e->task.cpumode,
-		.insn_len = e->insn_len,
-		.flags = e->flags,
-		.pid = e->task.pid,
-		.tid = e->task.tid,
-		.cpu = e->cpu_plus_1 ? e->cpu_plus_1 - 1 : s->d->stretch.cpu,
-		.time = e->time,
-		.ip = e->ip,
-		.addr = e->to,
-		.period = period,
-		.offset = e->offset,
-		.text = ITRACE_NO_TEXT,
-		.damage = e->kind == AUX_EVENT_ERROR && e->cause == AUX_CAUSE_TRACE,
-	};
+	to->kind = kind;
+	to->cpumode = e->task.cpumode;
+	to->insn_len = e->insn_len;
+	to->hidden = false;
+	to->damage = e->kind == AUX_EVENT_ERROR && e->cause == AUX_CAUSE_TRACE;
+	to->flags = e->flags;
+	to->pid = e->task.pid;
+	to->tid = e->task.tid;
+	to->cpu = e->cpu_plus_1 ? e->cpu_plus_1 - 1 : s->d->stretch.cpu;
+	to->text = ITRACE_NO_TEXT;
+	to->time = e->time;
+	to->ip = e->ip;
+	to->addr = e->to;
+	to->period = period;
+	to->offset = e->offset;
+	to->insns = to->cycles = 0;
 	memcpy(to->insn, e->insn, sizeof(to->insn));
 	list->nr++;
 	return 0;
@@ -184,7 +185,7 @@ static int take_insns(struct itrace_run *s, const struct aux_event *e, uint64_t 
 	else
 		due = !o->period || (e->time && e->time >= s->d->sample);
 	if (!due) {
-		s->d->last = *e;
+		memcpy(&s->d->last, e, offsetof(struct aux_event, value)); /* what add() reads */
 		s->d->last_at = s->list->nr;
 		return 0;
 	}

@@ -260,10 +260,14 @@ static void find_insn(struct runner *r, struct script_sample *s)
 static int format_sample(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct runner *r = arg;
-	struct script_sample s = {
-		.ws = ws, .tracing = r->tracing, .texts = r->texts, .code = &r->code};
+	struct script_sample s;
 	int rc = 0;
 
+	mem_zero(&s, sizeof(s));
+	s.ws = ws;
+	s.tracing = r->tracing;
+	s.texts = r->texts;
+	s.code = &r->code;
 	if (ws->other)
 		return format_record(r, ws, out);
 	if (ws->exec)
