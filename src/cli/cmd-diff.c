@@ -303,6 +303,7 @@ static int add_trace(struct diff_args *a, struct comparison *c, struct trace *t)
 				 t->opts.path);
 	}
 	t->digest = report_takes_digests(t, &opts);
+	t->namespaces = report_needs_namespaces(&opts);
 	rc = check_fields(&opts, t);
 	if (!rc)
 		rc = input_prepare(&a->input, t);

@@ -213,6 +213,7 @@ static int show(struct report_args *a, struct trace *t)
 	fit_mem_keys(a, t);
 	add_latencies(a, t);
 	t->parallelism = report_needs_parallelism(&a->report);
+	t->namespaces = report_needs_namespaces(&a->report);
 	if (!a->stats && !a->tasks && !a->header_only && !a->latency.function && !a->html)
 		t->digest = report_takes_digests(t, &a->report);
 	if (!a->header_only)

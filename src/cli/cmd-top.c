@@ -335,6 +335,7 @@ static int load(void *arg, struct view_job *j, struct trace **ret, struct error 
 	}
 	if (j)
 		job_watch(j, t);
+	t->namespaces = report_needs_namespaces(&top->o.report);
 	rc = trace_prepare(t, err);
 	if (rc < 0)
 		drop(top, t);

@@ -157,6 +157,7 @@ static int prepare_columns(struct view_args *a, struct trace *t)
 		return rc;
 	}
 	t->parallelism = report_needs_parallelism(&a->report);
+	t->namespaces = report_needs_namespaces(&a->report);
 	if (!t->parallelism || trace_has_switches(t))
 		return 0;
 	complain("latencies need the switches of threads: record them with 'ringtail record "

@@ -28,6 +28,7 @@ void state_free(struct state *s)
 	cgroups_release(s);
 	cpu_tasks_release(&s->cpu_tasks);
 	parallelism_release(&s->parallelism);
+	namespaces_release(&s->namespaces);
 	code_changes_release(&s->code_changes);
 	dso_table_release(&s->dsos);
 	space_pool_release(&s->pool);
@@ -145,6 +146,9 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 		share_maps = !(rec->hdr->misc & PERF_RECORD_MISC_FORK_EXEC);
 		return threads_fork(&s->threads, &s->pool, &rec->task, share_maps, at);
 	case PERF_RECORD_CGROUP: return cgroups_add(s, &rec->cgroup);
+	case PERF_RECORD_NAMESPACES:
+		return s->keep_namespaces ? namespaces_add(&s->namespaces, &rec->namespaces, at)
+					  : 0;
 	case PERF_RECORD_KSYMBOL: return kernel_ksymbol(s, &rec->ksymbol, at);
 	case PERF_RECORD_HEADER_BUILD_ID:
 		return dso_set_build_id(&s->dsos, &rec->build_id, rec->hdr->misc);
@@ -159,6 +163,11 @@ static int apply(struct state *s, const struct pd_record *rec, struct moment at)
 void state_keep_cpu_tasks(struct state *s)
 {
 	s->keep_cpu_tasks = true;
+}
+
+void state_keep_namespaces(struct state *s)
+{
+	s->keep_namespaces = true;
 }
 
 void state_keep_parallelism(struct state *s)
@@ -198,6 +207,7 @@ static bool has_meaning(const struct state *s, const struct pd_record *rec)
 	case PERF_RECORD_CGROUP:
 	case PERF_RECORD_HEADER_BUILD_ID: return true;
 	case PERF_RECORD_TEXT_POKE: return s->keep_code_changes;
+	case PERF_RECORD_NAMESPACES: return s->keep_namespaces;
 	case PERF_RECORD_EXIT: return s->keep_parallelism;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE: return s->keep_cpu_tasks || s->keep_parallelism;
@@ -314,6 +324,7 @@ int state_finish(struct state *s)
 		s->failed = true;
 		return rc;
 	}
+	namespaces_freeze(&s->namespaces);
 	arena_release(&s->pool.links);
 	dso_apply_build_ids(&s->dsos);
 	s->finished = true;
@@ -362,6 +373,11 @@ bool state_task_on(const struct state *s, uint32_t cpu, uint64_t time, uint32_t 
 		   uint32_t *ret_tid)
 {
 	return cpu_tasks_find(&s->cpu_tasks, cpu, time, ret_pid, ret_tid);
+}
+
+struct namespace_id state_cgroup_namespace(const struct state *s, uint32_t tid, struct moment at)
+{
+	return namespaces_cgroup(&s->namespaces, tid, at);
 }
 
 const struct parallelism *state_parallelism(const struct state *s)
@@ -497,5 +513,5 @@ size_t state_memory(const struct state *s)
 	       t->version_count * sizeof(*t->versions) + id_table_memory(&s->guest_pids) +
 	       s->guest_capacity * sizeof(*s->guests) + cgroups_memory(s) +
 	       cpu_tasks_memory(&s->cpu_tasks) + parallelism_memory(&s->parallelism) +
-	       code_changes_memory(&s->code_changes);
+	       namespaces_memory(&s->namespaces) + code_changes_memory(&s->code_changes);
 }

@@ -17,6 +17,7 @@
 
 #include "base/moment.h"
 #include "perfdata/record.h"
+#include "state/namespaces.h"
 
 enum dso_kind {
 	DSO_KERNEL,  /* [kernel.kallsyms]: addresses are absolute in the recorded kernel */
@@ -94,6 +95,10 @@ void state_keep_cpu_tasks(struct state *s);
  * about 4 bytes for each switch.
  */
 void state_keep_parallelism(struct state *s);
+
+/* Keeps the namespaces of threads, for state_cgroup_namespace(). Call it before the first record.
+ */
+void state_keep_namespaces(struct state *s);
 
 /* Keeps the changes of the kernel's code, for state_patch_code(). Call it before the first record.
  */
@@ -177,6 +182,9 @@ uint64_t state_code_version(const struct state *s, struct moment at);
 
 /* Returns the path of a cgroup by its id; NULL: not recorded. */
 const char *state_cgroup(const struct state *s, uint64_t id);
+
+/* Returns the cgroup namespace of thread @tid as of @at; after state_finish(). */
+struct namespace_id state_cgroup_namespace(const struct state *s, uint32_t tid, struct moment at);
 
 /* Returns how many threads ran (state/parallelism.h); after state_finish(). */
 const struct parallelism *state_parallelism(const struct state *s);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/id_table.h"
 #include "state/cpu_tasks.h"
+#include "state/namespaces.h"
 #include "state/parallelism.h"
 #include "state/space.h"
 
@@ -107,10 +108,11 @@ struct state {
 	struct id_table guest_pids;
 	size_t guest_capacity;
 	struct cgroup *cgroups; /* by id */
-	bool keep_cpu_tasks, keep_code_changes, keep_parallelism;
+	bool keep_cpu_tasks, keep_code_changes, keep_parallelism, keep_namespaces;
 	struct cpu_tasks cpu_tasks;
 	struct parallelism parallelism;
 	struct code_changes code_changes;
+	struct namespaces namespaces;
 };
 
 /* Sets the path of a cgroup. Returns 0 or -ENOMEM. */

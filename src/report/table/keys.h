@@ -58,14 +58,15 @@ struct sort_key {
 	int (*text)(const struct trace *t, struct hist_cell cell, struct buf *out);
 	/* Orders two values: negative, 0 or positive. */
 	int (*compare)(const struct trace *t, struct hist_cell a, struct hist_cell b);
-	bool whole;	  /* cell() reads more of a sample than a digest keeps */
-	bool alone;	  /* one thread at a time may call cell() */
-	bool of_line;	  /* values need the lines of the frame */
-	bool of_place;	  /* of an address, which a function has many of: not with callers */
-	bool of_branch;	  /* of a branch in the sample's branch stack */
-	bool of_parent;	  /* needs key_source.parent */
-	bool of_switches; /* needs trace.parallelism */
-	bool of_wait;	  /* of waits, and of samples beside them */
+	bool whole;			 /* cell() reads more of a sample than a digest keeps */
+	bool alone;			 /* one thread at a time may call cell() */
+	bool of_line;			 /* values need the lines of the frame */
+	bool of_place;			 /* of an address, which a function has many of */
+	bool of_branch;			 /* of a branch in the sample's branch stack */
+	bool of_parent;			 /* needs key_source.parent */
+	bool of_switches;		 /* needs trace.parallelism */
+	bool of_namespace;		 /* needs trace.namespaces */
+	bool of_wait;			 /* of waits, and of samples beside them */
 	const struct trace_field *field; /* of tracepoints, which the key shows; else NULL */
 };
 

@@ -128,7 +128,6 @@ const size_t nr_place_keys = sizeof(place_keys) / sizeof(place_keys[0]);
 static const struct {
 	const char *name, *why;
 } refused[] = {
-	{"cgroup_id", "ringtail does not keep the namespaces of threads: sort by cgroup"},
 	{"ipc_null", "ringtail does not count instructions per cycle of blocks"},
 	{"ipc_lbr", "ringtail does not count instructions per cycle of blocks"},
 	{"simd", "ringtail does not keep which instructions are vector instructions"},

@@ -52,6 +52,26 @@ static int cgroup_compare(const struct trace *t, struct hist_cell a, struct hist
 	return strcmp(cgroup_path(t, a), cgroup_path(t, b)) ?: key_compare_numbers(t, a, b);
 }
 
+/* a and b: inode and device, as perf orders the threads' cgroup namespaces. */
+static int cgroup_id_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	const struct walk_sample *ws = src->ws;
+	struct namespace_id id = state_cgroup_namespace(src->trace->state, ws->s.tid, ws->rec->at);
+
+	*ret = (struct hist_cell){.a = id.ino, .b = id.dev};
+	return 0;
+}
+
+static int cgroup_id_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+{
+	return buf_printf(out, "%" PRIu64 "/0x%" PRIx64, cell.b, cell.a);
+}
+
+static int cgroup_id_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
+{
+	return a.b == b.b ? key_compare_numbers(t, a, b) : a.b < b.b ? -1 : 1;
+}
+
 static int weight_cell(const struct key_source *src, struct hist_cell *ret)
 {
 	return number_cell(src->ws->s.weight, ret);
@@ -244,6 +264,7 @@ static int parallelism_cell(const struct key_source *src, struct hist_cell *ret)
 const struct sort_key sample_keys[] = {
 	{"socket", NULL, "Socket", true, false, PERF_SAMPLE_CPU, false, socket_cell, socket_text, key_compare_numbers},
 	{"cgroup", NULL, "Cgroup", false, false, PERF_SAMPLE_CGROUP, false, cgroup_cell, cgroup_text, cgroup_compare, .whole = true},
+	{"cgroup_id", NULL, "cgroup id (dev/inode)", false, false, PERF_SAMPLE_TID, false, cgroup_id_cell, cgroup_id_text, cgroup_id_compare, .whole = true, .of_namespace = true},
 	{"time", NULL, "Time", true, false, PERF_SAMPLE_TIME, false, time_cell, time_text, key_compare_numbers, .whole = true},
 	{"parallelism", NULL, "Parallelism", true, false, PERF_SAMPLE_TIME, false, parallelism_cell, number_text, key_compare_numbers, .whole = true, .of_switches = true},
 	{"trace", NULL, "Trace output", false, false, PERF_SAMPLE_RAW, true, trace_cell, key_string_text, key_compare_strings, .whole = true, .alone = true},

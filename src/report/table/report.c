@@ -71,6 +71,14 @@ int report_check_history(const struct report_opts *opts, const struct trace *t, 
 			 "branch stacks; 'ringtail record -b' records them");
 }
 
+bool report_needs_namespaces(const struct report_opts *opts)
+{
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if (opts->keys[i]->of_namespace)
+			return true;
+	return false;
+}
+
 static bool counts_branches(const struct report_opts *opts)
 {
 	return opts->branches || some_key(opts, true, false, false);

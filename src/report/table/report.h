@@ -113,6 +113,9 @@ bool report_needs_parallelism(const struct report_opts *opts);
  */
 int report_check_history(const struct report_opts *opts, const struct trace *t, struct error *err);
 
+/* Returns whether the report needs trace.namespaces; set that before trace_prepare(). */
+bool report_needs_namespaces(const struct report_opts *opts);
+
 /* Judges the samples of @event, if it has any. */
 void report_judge(const struct report *r, size_t event, struct verdict_list *ret);
 

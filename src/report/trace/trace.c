@@ -624,6 +624,8 @@ int trace_prepare(struct trace *t, struct error *err)
 	state_limit(t->state, state_bytes(t));
 	if (t->parallelism)
 		state_keep_parallelism(t->state);
+	if (t->namespaces)
+		state_keep_namespaces(t->state);
 	rc = build_state(t, sweep, err);
 	if (rc < 0)
 		goto out;

@@ -92,6 +92,7 @@ struct trace {
 	size_t nr_chunks, cap_chunks;
 	size_t digest_bytes;	 /* in all chunks */
 	uint32_t nr_cpus;	 /* available when it was recorded; 0: not recorded */
+	bool namespaces;	 /* set before trace_prepare(): for state_cgroup_namespace() */
 	bool parallelism;	 /* set before trace_prepare(): for trace_parallelism() */
 	enum digest_kind digest; /* set before trace_prepare(): pass 1 makes such of the samples */
 	bool by_time;	      /* set before trace_prepare(): chunks are short, for slices of time */
