@@ -314,17 +314,6 @@ static void arrange_columns(struct argp_state *state, struct report_args *a)
 	check_fields_of_children(state, a);
 }
 
-/* With --children a row would be of a function, which has many addresses. */
-static void check_place_keys(struct argp_state *state, const struct report_opts *opts)
-{
-	for (size_t i = 0; opts->children && i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_place)
-			usage_error(state,
-				    "--sort %s shows the addresses of samples, not of their "
-				    "callers: leave out --children",
-				    opts->keys[i]->name);
-}
-
 /* The page has all tables of its own. */
 static void check_html(struct argp_state *state, const struct report_args *a)
 {
@@ -378,7 +367,6 @@ static void settle(struct argp_state *state, struct report_args *a)
 	report_waits_settle(state, &a->waits, &a->columns, &a->report);
 	arrange_columns(state, a);
 	report_waits_check_keys(state, &a->waits, &a->report);
-	check_place_keys(state, &a->report);
 	if (a->latency.function)
 		input_itrace(state, &a->input, "be");
 	check_itrace(state, a);

@@ -20,7 +20,13 @@ import tempfile
 LONG = [("local/multi-data.data", 40 << 20), ("local/zstd.data", 4 << 20), ("local/switch-ns-cg.data", 20 << 20)]
 HEADER = 104  # bytes: magic, size, size of an attribute, three sections, bits of features
 OPTIONS = [["-g", "none"], ["-g", "caller", "--children"], ["-s", "comm,pid,event"], ["--hierarchy", "-g", "address"],
-           ["--group", "-F", "+overhead_us,sample", "-g", "flat"]]
+           ["--group", "-F", "+overhead_us,sample", "-g", "flat"],
+           ["--children", "-s", "comm,symoff,addr,dso_size", "-g", "address"],
+           ["--group", "--percentage", "relative", "-s", "cgroup_id,sym", "-g", "none"]]
+# The same for branch stacks.
+BRANCHES = ("google+perf_data_converter/src/quipper/testdata/perf.data.callgraph_and_branch-3.4", 16 << 20)
+HISTORIES = [["--branch-history", "--time", "10%-30%,40%-90%", "--percentage", "relative"], ["--branch-history", "--children", "-s", "addr"],
+             ["-g", "caller,0,branch", "--hierarchy", "-s", "comm,sym,callchain_branch_predicted"]]
 ALL_TIME = ["--time", "0,9999999999"]
 DAMAGED = 4  # copies of each long one
 
@@ -70,7 +76,7 @@ class Checker:
     def check(self, title, path, options, whole):
         one = show(self.ringtail, "report", path, options, {min(self.cpus)})
         many = show(self.ringtail, "report", path, options, self.cpus)
-        single = show(self.ringtail, "report", path, options + ALL_TIME, self.cpus)
+        single = many if "--time" in options else show(self.ringtail, "report", path, options + ALL_TIME, self.cpus)
         if "have no time" not in single[1]:
             good = one == many == single
         else:
@@ -109,6 +115,10 @@ def main():
         sys.exit(0)
     for name in corpus_files(corpus):
         checker.check(name, os.path.join(corpus, name), ["-g", "none", "-s", "comm,pid,cpu"], False)
+    with tempfile.NamedTemporaryFile(suffix=".data") as f:
+        lengthen(os.path.join(corpus, BRANCHES[0]), BRANCHES[1], f)
+        for options in HISTORIES:
+            checker.check("long " + BRANCHES[0], f.name, options, True)
     for source, length in LONG:
         with tempfile.NamedTemporaryFile(suffix=".data") as f:
             lengthen(os.path.join(corpus, source), length, f)

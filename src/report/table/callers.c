@@ -9,34 +9,68 @@
 
 #define PATH_MAX_NODES (FRAMES_MAX + 2) /* the root, a chain, and the sample's own node */
 
-/* Returns whether rows are of lines, not of functions. */
-static bool shows_lines(const struct sort_key *const *keys, size_t nr_keys)
+/* Returns whether a row's value differs within a function. */
+static bool some_key(const struct sort_key *const *keys, size_t nr_keys, bool of_line)
 {
 	for (size_t i = 0; i < nr_keys; i++)
-		if (keys[i]->of_line)
+		if (of_line ? keys[i]->of_line : keys[i]->of_place)
 			return true;
 	return false;
+}
+
+static bool is_place_key(const struct sort_key *key)
+{
+	return key->of_place || key->of_line;
+}
+
+/* The address of a place, and a pointer to the text of its line. */
+static int address_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	const struct frame *f = src->frame;
+	const char *line = f->lines ? f->lines->frame[0].srcline : NULL;
+
+	*ret = (struct hist_cell){.a = f->addr, .b = (uintptr_t)line};
+	return 0;
+}
+
+static const struct sort_key address_key = {.name = "place", .cell = address_cell};
+
+/* Divides the keys into those of samples and, if nodes are places, those of places. */
+static int init_keys(struct callers *c)
+{
+	bool places = some_key(c->keys, c->nr_keys, false);
+	size_t shared = 0, nr = 0;
+
+	if (places)
+		c->place_keys[nr++] = &address_key;
+	for (size_t i = 0; i < c->nr_keys; i++) {
+		if (!c->keys[i]->of_frame)
+			c->shared_keys[shared++] = c->keys[i];
+		else if (places && is_place_key(c->keys[i]))
+			c->place_keys[nr++] = c->keys[i];
+	}
+	if (hist_init(&c->paths, c->shared_keys, shared) < 0)
+		return -ENOMEM;
+	return places ? hist_init(&c->places, c->place_keys, nr) : 0;
 }
 
 int callers_new(const struct sort_key *const *keys, size_t nr_keys, enum callgraph_order order,
 		enum callgraph_key by, struct callers **ret)
 {
 	struct callers *c = calloc(1, sizeof(*c));
-	size_t nr = 0;
 
 	if (!c)
 		return -ENOMEM;
 	c->order = order;
 	c->keys = keys;
 	c->nr_keys = nr_keys;
-	for (size_t i = 0; i < nr_keys; i++)
-		if (!keys[i]->of_frame)
-			c->shared_keys[nr++] = keys[i];
-	if (hist_init(&c->paths, c->shared_keys, nr) < 0) {
+	if (init_keys(c) < 0) {
 		callers_free(c);
 		return -ENOMEM;
 	}
-	c->paths.graph.by = shows_lines(keys, nr_keys) ? CALLGRAPH_BY_LINE : by;
+	c->paths.graph.by = c->places.nr_keys		    ? CALLGRAPH_BY_PLACE
+			    : some_key(keys, nr_keys, true) ? CALLGRAPH_BY_LINE
+							    : by;
 	*ret = c;
 	return 0;
 }
@@ -46,6 +80,7 @@ void callers_free(struct callers *c)
 	if (!c)
 		return;
 	hist_release(&c->paths);
+	hist_release(&c->places);
 	callers_forget_trees(c);
 	free(c->row);
 	free(c->node);
@@ -54,24 +89,99 @@ void callers_free(struct callers *c)
 	free(c);
 }
 
-int callers_add(struct callers *c, struct key_source *src, const struct frame *chain, size_t nr,
+/* A line, as a list of one. */
+union one_line {
+	struct inline_chain chain;
+	uint8_t bytes[sizeof(struct inline_chain) + sizeof(struct inline_frame)];
+};
+
+/* Sets @frame->place: finds or makes the row of its values. @own: the sample's own frame. */
+static int find_place(struct callers *c, const struct key_source *src, struct frame *frame,
+		      bool own)
+{
+	struct key_source here = *src;
+	struct frame one = *frame;
+	struct inline_frame line = {0};
+	union one_line list = {.chain.nr = 1};
+
+	if (frame->lines)
+		line = frame->lines->frame[own ? 0 : frame->line];
+	if (frame->sym && !line.srcline)
+		line.srcline = frame->sym->name; /* as a row of lines has */
+	memcpy(list.bytes + sizeof(struct inline_chain), &line, sizeof(line));
+	one.lines = frame->sym ? &list.chain : NULL;
+	here.frame = &one;
+	return hist_row_of(&c->places, &here, &frame->place);
+}
+
+static int find_places(struct callers *c, const struct key_source *src, struct frame *own,
+		       struct frame *chain, size_t nr)
+{
+	int rc = find_place(c, src, own, true);
+
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = find_place(c, src, &chain[i], false);
+	return rc;
+}
+
+int callers_add(struct callers *c, struct key_source *src, struct frame *chain, size_t nr,
 		uint64_t samples, uint64_t latency)
 {
+	struct frame own = *src->frame;
 	uint32_t row, root, at;
 	int rc = hist_row_of(&c->paths, src, &row);
 
 	if (!rc)
 		rc = hist_tree(&c->paths, row, &root);
+	if (!rc && c->places.nr_keys)
+		rc = find_places(c, src, &own, chain, nr);
 	if (rc < 0)
 		return rc;
-	rc = callgraph_add_own(&c->paths.graph, root, src->frame, chain, nr, c->order,
-			       src->ws->s.period, samples, &at);
+	rc = callgraph_add_own(&c->paths.graph, root, &own, chain, nr, c->order, src->ws->s.period,
+			       samples, &at);
 	return !rc && latency ? callgraph_credit_latency(&c->paths.graph, at, latency) : rc;
 }
 
-int callers_merge(struct callers *c, const struct callers *from)
+/* Gives the nodes of @from the numbers that @c has for their places. */
+static int renumber_places(struct callers *c, struct callers *from)
 {
-	return hist_merge(&c->paths, &from->paths);
+	struct callgraph *g = &from->paths.graph;
+	uint32_t *number = calloc(from->places.nr + 1, sizeof(*number));
+	int rc = number ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < from->places.nr; i++)
+		rc = hist_row_like(&c->places, &from->places, &from->places.entry[i], &number[i]);
+	for (size_t i = 0; !rc && i < g->nr; i++)
+		if (g->node[i].at_place)
+			g->node[i].addr = number[g->node[i].addr];
+	free(number);
+	return rc;
+}
+
+int callers_merge(struct callers *c, struct callers *from)
+{
+	int rc = c->places.nr_keys ? renumber_places(c, from) : 0;
+
+	return rc ?: hist_merge(&c->paths, &from->paths);
+}
+
+static const struct hist_cell *place_cells(const struct callers *c, const struct callgraph_node *n)
+{
+	return hist_cells(&c->places, &c->places.entry[n->addr]);
+}
+
+void callers_show_place(const struct callers *c, enum callgraph_key by, struct callgraph_node *n)
+{
+	const struct hist_cell place = place_cells(c, n)[0];
+
+	n->at_place = false;
+	n->addr = place.a;
+	if (n->sym && by == CALLGRAPH_BY_FUNCTION)
+		n->addr = n->sym->start;
+	if (n->sym && by == CALLGRAPH_BY_LINE) {
+		n->at_line = (const char *)(uintptr_t)place.b != n->sym->name;
+		n->addr = n->at_line ? place.b : n->sym->start;
+	}
 }
 
 /* A walk over all paths, each node once, with counts of the nodes above it. */
@@ -87,12 +197,6 @@ struct row_walk {
 	size_t cap_nodes;
 	uint32_t depth;
 	uint32_t height[PATH_MAX_NODES + 1]; /* by depth: frames of chains below */
-};
-
-/* The line of a frame, as a list of one. */
-union one_line {
-	struct inline_chain chain;
-	uint8_t bytes[sizeof(struct inline_chain) + sizeof(struct inline_frame)];
 };
 
 /* Gives @frame the line of @n; the name of the function where no line is known. */
@@ -122,7 +226,8 @@ static int set_line(const struct row_walk *w, const struct callgraph_node *n, un
 static int find_row(struct row_walk *w, const struct callgraph_node *n, uint32_t *ret)
 {
 	const struct callers *c = w->c;
-	uint64_t addr = n->sym ? n->sym->start : n->addr;
+	const struct hist_cell *place = n->at_place ? place_cells(c, n) : NULL;
+	uint64_t addr = n->sym ? n->sym->start : place ? place->a : n->addr;
 	struct frame frame = {
 		.ip = addr, .addr = addr, .dso = n->dso, .sym = n->sym, .cpumode = n->cpumode};
 	union one_line line;
@@ -135,7 +240,9 @@ static int find_row(struct row_walk *w, const struct callgraph_node *n, uint32_t
 	if (!filter_frame(w->filter, &frame))
 		return rc;
 	for (size_t i = 0; !rc && i < c->nr_keys; i++)
-		if (c->keys[i]->of_frame)
+		if (place && c->keys[i]->of_frame && is_place_key(c->keys[i]))
+			cells[i] = *++place;
+		else if (c->keys[i]->of_frame)
 			rc = sort_key_cell(c->keys[i], &src, &cells[i]);
 		else
 			cells[i] = w->shared[shared++];

@@ -8,6 +8,9 @@
  * a node above it has the same row. callers_tree() makes the tree of one row, and only the branches
  * that will be drawn. So no frame of a chain costs time or memory once for each of its callers.
  *
+ * Where a key has different values within a function (its address, say), nodes are places: rows of
+ * the values that frames have for such keys.
+ *
  * One thread uses an object. Workers fill one each, and callers_merge() adds them up.
  */
 #ifndef RINGTAIL_REPORT_TABLE_CALLERS_H
@@ -26,13 +29,16 @@ void callers_free(struct callers *c);
 
 /*
  * Adds @samples equal samples: @src with its @chain, innermost frame first, and their @latency if
- * that is counted, else 0. Returns 0, -ENOMEM or -E2BIG.
+ * that is counted, else 0. It sets the places of the frames. Returns 0, -ENOMEM or -E2BIG.
  */
-int callers_add(struct callers *c, struct key_source *src, const struct frame *chain, size_t nr,
+int callers_add(struct callers *c, struct key_source *src, struct frame *chain, size_t nr,
 		uint64_t samples, uint64_t latency);
 
-/* Adds @from, which must have the same keys and order. Returns 0, -ENOMEM or -E2BIG. */
-int callers_merge(struct callers *c, const struct callers *from);
+/*
+ * Adds @from, which must have the same keys and order, and can only be freed then. Returns 0,
+ * -ENOMEM or -E2BIG.
+ */
+int callers_merge(struct callers *c, struct callers *from);
 
 /*
  * Fills @h with the rows that @f accepts. Call it once, after all samples are in. The cells of @h

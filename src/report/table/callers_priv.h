@@ -17,6 +17,9 @@ struct callers {
 	size_t nr_keys;
 	const struct sort_key *shared_keys[SORT_KEYS_MAX]; /* equal in all frames of a sample */
 	struct hist paths; /* by shared keys; the tree of a row is its paths */
+	/* Values that differ within a function, with the address before them; no row: not wanted */
+	const struct sort_key *place_keys[SORT_KEYS_MAX];
+	struct hist places; /* the row of a node at_place is its address */
 
 	/* Set by callers_rows(). */
 	uint32_t *row;	 /* by node: the row whose tree includes it; ROW_NONE */
@@ -28,6 +31,12 @@ struct callers {
 	struct callers_weight *own; /* by node: samples of the row itself; zero between calls */
 	struct callers_sets *sets;  /* trees made so far; NULL: none */
 };
+
+/*
+ * Sets what the graphs of a row show of @n, a node at_place: its function, address or line, as the
+ * tree's frames differ.
+ */
+void callers_show_place(const struct callers *c, enum callgraph_key by, struct callgraph_node *n);
 
 /* Frees the trees that callers_tree() keeps for other rows. */
 void callers_forget_trees(struct callers *c);

@@ -164,6 +164,8 @@ static int add_to_child(struct build *b, uint32_t parent, uint32_t node, struct 
 	int rc;
 
 	/* Rows of lines tell frames of one function apart, which the tree need not. */
+	if (n.at_place)
+		callers_show_place(b->c, b->out->by, &n);
 	if (n.at_line && b->out->by == CALLGRAPH_BY_FUNCTION) {
 		n.at_line = false;
 		n.addr = n.sym->start;

@@ -56,6 +56,8 @@ static uint64_t node_hash(const struct callgraph *g, uint32_t parent,
 	if (n->at_line)
 		return mix(h ^ (uintptr_t)n->sym ^
 			   hash_bytes(g->key, line_of(n), strlen(line_of(n))));
+	if (n->at_place)
+		return mix(mix(h ^ (uintptr_t)n->sym) ^ n->addr);
 	if (n->sym && g->by == CALLGRAPH_BY_FUNCTION)
 		return mix(h ^ (uintptr_t)n->sym);
 	if (n->sym)
@@ -66,7 +68,7 @@ static uint64_t node_hash(const struct callgraph *g, uint32_t parent,
 static bool same_frame(const struct callgraph_node *a, const struct callgraph_node *b)
 {
 	if (a->sym != b->sym || a->dso != b->dso || a->cpumode != b->cpumode || a->own != b->own ||
-	    a->at_line != b->at_line)
+	    a->at_line != b->at_line || a->at_place != b->at_place)
 		return false;
 	return a->addr == b->addr || (a->at_line && !strcmp(line_of(a), line_of(b)));
 }
@@ -214,6 +216,10 @@ static int child_of_frame(struct callgraph *g, uint32_t parent, const struct fra
 	if (g->by == CALLGRAPH_BY_LINE && f->sym && line) {
 		key.at_line = true;
 		key.addr = (uintptr_t)line;
+	}
+	if (g->by == CALLGRAPH_BY_PLACE) {
+		key.at_place = true;
+		key.addr = f->place;
 	}
 	return callgraph_child(g, parent, &key, ret);
 }

@@ -25,10 +25,11 @@ struct callgraph_node {
 	uint64_t samples;		 /* whose path includes this node */
 	uint32_t parent, child, sibling; /* indices; CALLGRAPH_NONE */
 	uint8_t cpumode;
-	uint8_t children; /* their number, as far as it is small */
-	bool own : 1;	  /* the sample itself, no frame of its chain: callgraph_add_own() */
-	bool guessed : 1; /* for some of its samples, as in struct unwind_frame */
-	bool at_line : 1; /* addr is a pointer to the text of a source line, "file:line" */
+	uint8_t children;  /* their number, as far as it is small */
+	bool own : 1;	   /* the sample itself, no frame of its chain: callgraph_add_own() */
+	bool guessed : 1;  /* for some of its samples, as in struct unwind_frame */
+	bool at_line : 1;  /* addr is a pointer to the text of a source line, "file:line" */
+	bool at_place : 1; /* addr is frame.place */
 	const struct dso *dso;
 	const struct symbol *sym;
 	uint64_t addr; /* of an unresolved frame, else the symbol's start, or as frames differ */
@@ -46,7 +47,8 @@ struct callgraph_branches {
 enum callgraph_key {
 	CALLGRAPH_BY_FUNCTION,
 	CALLGRAPH_BY_ADDRESS,
-	CALLGRAPH_BY_LINE, /* the function, too; frames without line differ only by it */
+	CALLGRAPH_BY_LINE,  /* the function, too; frames without line differ only by it */
+	CALLGRAPH_BY_PLACE, /* frame.place, a number that the caller gave */
 };
 
 struct callgraph {

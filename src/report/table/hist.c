@@ -179,6 +179,12 @@ static int merge_entry(struct hist *h, const struct hist *from, const struct his
 	return rc < 0 ? rc : callgraph_merge(&h->graph, root, &from->graph, e->root);
 }
 
+int hist_row_like(struct hist *h, const struct hist *from, const struct hist_entry *e,
+		  uint32_t *ret)
+{
+	return row_as(h, hist_cells(from, e), ret);
+}
+
 int hist_merge(struct hist *h, const struct hist *from)
 {
 	for (size_t i = 0; i < from->nr; i++) {

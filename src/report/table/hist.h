@@ -94,6 +94,10 @@ int hist_row_of(struct hist *h, struct key_source *src, uint32_t *ret);
 /* Finds or makes the row's call tree. Returns as callgraph_root() does. */
 int hist_tree(struct hist *h, uint32_t row, uint32_t *ret);
 
+/* Finds or makes the row of entry @e of @from, which must have the same keys. As hist_row(). */
+int hist_row_like(struct hist *h, const struct hist *from, const struct hist_entry *e,
+		  uint32_t *ret);
+
 /* Adds all of @from, which must have the same keys. Returns 0, -ENOMEM or -E2BIG. */
 int hist_merge(struct hist *h, const struct hist *from);
 

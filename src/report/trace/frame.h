@@ -24,6 +24,7 @@ struct frame {
 	uint8_t cpumode;	  /* PERF_RECORD_MISC_KERNEL … */
 	bool guessed;		  /* as in struct unwind_frame */
 	bool is_return;		  /* @ip is behind a call */
+	uint32_t place;		  /* for who draws graphs: number of the place in callgraph.by */
 	const struct symbol *in;  /* @sym is inlined: the symbol of the code around; else NULL */
 	/* Set if frames->inlines is, and debug information covers the address. */
 	const struct inline_chain *lines;
