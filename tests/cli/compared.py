@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries every option of perf record, report, script, top and stat, and compares what comes with docs/COMPARED.md.
+"""Tries every option of perf record, report, script, top and stat, and every key of report and script (compared_keys.py), and
+compares what comes with docs/COMPARED.md.
 
 usage: compared.py [--update] RINGTAIL CORPUS
 
@@ -15,6 +16,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import compared_keys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCUMENT = os.path.join(HERE, '..', '..', 'docs', 'COMPARED.md')
@@ -151,7 +154,7 @@ reason that the line gives. `--no-OPTION`, which perf takes for every option, is
 
 The page is made by giving each option, with a value, and reading the exit status and the message; `record` gets `--dry-run`,
 and `top` ends because there is no terminal.
-What an option then does is what other tests, and the man pages, say.
+What an option then does is what other tests, and the man pages, say. Below are the keys of report and the fields of script.
 '''
 
 
@@ -276,6 +279,8 @@ def main():
             if shutil.which('perf'):
                 more = listed_by_perf(command) - {o.name for o in known if o.command == command}
                 result(f'{command}: all options of the perf here', f'not in the list: {sorted(more)}' if more else '')
+        document += compared_keys.compare(run, result, ringtail, folder, list(files.values()) + [
+            os.path.join(os.path.dirname(corpus), 'branches', 'chains.data')])
     if update:
         with open(DOCUMENT, 'w', encoding='utf-8') as f:
             f.write(document)
