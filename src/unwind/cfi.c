@@ -18,6 +18,7 @@ struct cfi_table {
 	struct cfi_section eh, debug;
 	struct elf_space space;
 	uint16_t machine; /* e_machine; 0: the file was not found */
+	uint64_t entry;	  /* e_entry */
 	size_t bytes;
 	uint64_t used; /* cfi_tables.tick of the last use */
 	bool debug_tried;
@@ -38,6 +39,8 @@ struct cfi_tables {
 	struct cfi_loader loader;
 	uint64_t generation; /* number of calls of cfi_tables_forget() */
 };
+
+#define START_BYTES 64 /* code at the start of a program: 61 bytes in glibc's ld.so for x86-64 */
 
 #define RETRY_MS 1000 /* a file that could not be opened is not tried again for so long */
 
@@ -152,6 +155,7 @@ static int read_program(const struct cfi_tables *t, const struct dso *dso, struc
 	if (!elf_space_file(&img, &c->space, NULL)) {
 		c->debug_tried = false;
 		c->machine = img.ehdr.e_machine;
+		c->entry = img.ehdr.e_entry;
 		rc = cfi_section_load(&c->eh, &img, ".eh_frame");
 	}
 	elf_image_close(&img);
@@ -216,6 +220,15 @@ static int want(struct cfi_tables *t, bool *wanted, const struct dso *dso, enum 
 	return -EAGAIN;
 }
 
+/*
+ * Whether the program starts with the code at @addr, as linked. The assembly of glibc's ld.so,
+ * which goes on to the program, has no entries, other than its functions.
+ */
+static bool is_start(const struct cfi_table *c, uint64_t addr)
+{
+	return c->entry && addr - c->entry < START_BYTES && cfi_section_memory(&c->eh);
+}
+
 /* Finds the row of @addr, as linked. .debug_frame serves only if .eh_frame has no entry. */
 static int find_row(struct cfi_tables *t, struct cfi_table *c, const struct unwind_arch *arch,
 		    const struct dso *dso, uint64_t addr, struct cfi_row **ret)
@@ -227,7 +240,9 @@ static int find_row(struct cfi_tables *t, struct cfi_table *c, const struct unwi
 	if (!c->debug_tried && t->loads)
 		return want(t, &c->debug_wanted, dso, CFI_DEBUG);
 	rc = c->debug_tried ? 0 : load_debug(t, dso, c);
-	return rc ? rc : cfi_section_row(&c->debug, arch, addr, ret);
+	if (!rc)
+		rc = cfi_section_row(&c->debug, arch, addr, ret);
+	return rc == -ENOENT && is_start(c, addr) ? -ENXIO : rc;
 }
 
 /* Whether the table of @dso is there. Returns 0, -EAGAIN or -ESRCH. */
@@ -263,6 +278,7 @@ static void install(struct cfi_tables *t, struct cfi_table *c, struct cfi_table 
 		*section = (struct cfi_section){0};
 		from->space = (struct elf_space){0};
 		c->machine = from->machine;
+		c->entry = from->entry;
 		c->debug_tried = from->debug_tried;
 		c->loaded = true;
 	}

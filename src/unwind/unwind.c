@@ -19,6 +19,7 @@ struct unwind_slot {
 	struct cfi_row *row; /* NULL: none, or it leads to no caller */
 	/* There is call frame information for @addr, with or without a caller. */
 	bool covered;
+	bool start; /* there is none, and the program starts there */
 };
 
 struct unwind_cache {
@@ -53,7 +54,7 @@ struct position {
 struct code {
 	struct location loc;
 	const struct cfi_row *row; /* NULL: none */
-	bool covered;		   /* as in struct unwind_slot */
+	bool covered, start;	   /* as in struct unwind_slot */
 };
 
 /* Whether the location may have call frame information. */
@@ -78,10 +79,18 @@ static int find_row(struct unwind *u, const struct unwind_arch *arch, struct cod
 		if (rc == -ESRCH) /* the file may be found later */
 			return 0;
 		free(slot->row);
-		*slot = (struct unwind_slot){arch, dso, loc->addr, row, rc != -ENOENT};
+		*slot = (struct unwind_slot){
+			.arch = arch,
+			.dso = dso,
+			.addr = loc->addr,
+			.row = row,
+			.covered = rc != -ENOENT && rc != -ENXIO,
+			.start = rc == -ENXIO,
+		};
 	}
 	code->row = slot->row;
 	code->covered = slot->covered;
+	code->start = slot->start;
 	return 0;
 }
 
@@ -89,7 +98,7 @@ static int find_row(struct unwind *u, const struct unwind_arch *arch, struct cod
 static int find_code(struct unwind *u, const struct unwind_sample *s, uint64_t ip, struct code *ret)
 {
 	ret->row = NULL;
-	ret->covered = false;
+	ret->covered = ret->start = false;
 	state_find(u->state, s->pid, PERF_RECORD_MISC_USER, ip, s->at, &ret->loc);
 	return has_file(&ret->loc) ? find_row(u, s->arch, ret) : 0;
 }
@@ -245,7 +254,7 @@ static int go_up(struct unwind *u, const struct unwind_sample *s, const struct c
 	if (is_text(&code->loc) && step_by_link(s->arch, &code->loc, p))
 		return 1;
 	rc = is_text(&code->loc) ? guess(u, s, p) : 0;
-	u->no_rules |= !rc;
+	u->no_rules |= !rc && !code->start;
 	return rc;
 }
 

@@ -22,8 +22,10 @@ struct unwind {
 	struct unwind_cache *cache;
 	/* How the last walk ended. None is set: at the outermost frame, or at @max frames. */
 	bool copy_ended; /* where the copy of the stack does */
-	bool no_rules;	 /* in code without call frame information, or where nothing is mapped */
-	bool guessed;	 /* some frame was found by the frame pointer */
+	/* In code without call frame information but the start of a program, or nothing is mapped.
+	 */
+	bool no_rules;
+	bool guessed; /* some frame was found by the frame pointer */
 };
 
 /* @s and @t must outlive @u. Returns 0 or -ENOMEM; call unwind_release() also after failure. */

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from lab import Skip, calls_lost, ended, need_mount_namespaces, wait_for, work
+from lab import Skip, calls_lost, ended, need_mount_namespaces, scaled, wait_for, work
 from test_control import ACK, Pipes
 from test_unwind import CHAIN, chains, need_unwinder, share
 
@@ -209,6 +209,15 @@ def test_killed_recorder(lab):
         load.wait()
     found = [c for c in chains(lab.run('script', '-i', 'k.data', status=None).stdout) if 'leaf' in c]
     assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, found[:5]
+
+
+def test_starts_of_programs(lab):
+    """Short programs are mostly in ld.so, whose first code has no call frame information: their chains end there."""
+    need_unwinder()
+    err = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock:u', '-F', '20000', '--call-graph', 'dwarf,online', '--', 'sh', '-c',
+                  f'for i in $(seq {scaled(200)}); do {shutil.which("true")}; done', release=True).stderr
+    made, samples, *_ = said(err)
+    assert samples > 20 and made > 0.7 * samples, err
 
 
 def of_steps(lab, data):

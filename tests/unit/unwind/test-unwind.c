@@ -4,6 +4,7 @@
  * compiler.
  */
 #include <dwarf.h>
+#include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -479,6 +481,50 @@ static void test_guesses(void **state)
 	state_free(p.state);
 }
 
+/* Walks from @pc with a frame pointer of 0. Returns whether it ended for want of rules. */
+static bool ends_without_rules(struct place *p, uint64_t pc)
+{
+	const uint64_t regs[] = {0, STACK, pc}, stack[16] = {1}; /* rbp, rsp, rip */
+	struct unwind_sample s = {
+		.arch = p->arch,
+		.pid = PID,
+		.at = {.time = 1},
+		.regs_mask = 1 << 6 | 1 << 7 | 1 << 8,
+		.regs = regs,
+		.stack = (const uint8_t *)stack,
+		.stack_size = sizeof(stack),
+	};
+	struct chain c = {.nr = 0};
+	struct unwind u;
+	bool without;
+
+	assert_int_equal(unwind_init(&u, p->state, p->tables), 0);
+	assert_int_equal(unwind_walk(&u, &s, MAX, push, &c), 0);
+	without = u.no_rules;
+	assert_int_equal(c.nr, 1);
+	unwind_release(&u);
+	return without;
+}
+
+/* Nothing called the first code of ld.so, which may have no call frame information. */
+static void test_start(void **state)
+{
+	const uint64_t base = getauxval(AT_BASE);
+	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)base;
+	struct place *p = *state;
+
+	need_stack(p);
+	if (!base) {
+		print_message("a static program has no ld.so\n");
+		skip();
+	}
+	assert_false(ends_without_rules(p, base + ehdr->e_entry));
+	assert_false(ends_without_rules(p, base + ehdr->e_entry + 8));
+	/* Data, and where nothing is mapped. */
+	assert_true(ends_without_rules(p, base));
+	assert_true(ends_without_rules(p, 8));
+}
+
 /* A stack of a handler, whose caller is in the vdso, and of the frame that the kernel made for it.
  */
 static size_t walk_signal(struct place *p, uint32_t magic, uint64_t sp, struct chain *c)
@@ -579,6 +625,7 @@ int main(void)
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_restored_registers),
 		cmocka_unit_test(test_guesses),
+		cmocka_unit_test_setup_teardown(test_start, place_new, place_free),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_leaves),
 	};
