@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings name what they have on a machine that has nothing but ringtail and the recording."""
 import collections
+import glob
 import os
 import re
 import shutil
@@ -65,6 +66,12 @@ def is_variant(comm, symbol, dso):
 
 def record(lab, *args):
     return lab.run('record', '-v', '-e', 'cpu-clock:u', '-F', '999', '-g', '-o', 'p.data', *args).stderr
+
+
+def bare_run(root, *args):
+    """Runs ringtail in a root directory that has nothing else. Returns its result."""
+    return subprocess.run(['chroot', root, '/ringtail', *args], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False, env={'PATH': os.environ['PATH'], 'HOME': '/home'})
 
 
 # --- files that are gone ---------------------------------------------------------------------------
@@ -247,3 +254,40 @@ def test_lines_have_a_budget(lab):
     assert re.search(r'--symbols: \d+ places in code without source lines, beyond --symbols-budget', said), said
     said = lab.run('pack', '--symbols=lines', '--symbols-budget=100', 'p.data').stderr
     assert re.search(r'\d+ places? in code left without source lines: the budget is 100 B', said), said
+
+
+# --- exports and code ------------------------------------------------------------------------------
+
+FORMATS = 'folded', 'speedscope', 'pprof', 'otlp', 'chrome', 'perfetto', 'firefox', 'parquet'
+
+
+def test_exports_are_the_same_on_a_bare_machine(lab):
+    record(lab, '--symbols=lines', '--', lab.program('inlined'), '9000')
+    root = bare_root(lab)
+    shutil.copy(lab.path('p.data'), f'{root}/data')
+    for name in FORMATS:
+        lab.run('export', '--to', name, '-i', 'p.data', '-o', 'here')
+        done = bare_run(root, 'export', '--to', name, '-i', '/data', '-o', '/there')
+        assert done.returncode == 0, (name, done.stderr)
+        assert subprocess.run(['diff', '-r', lab.path('here'), f'{root}/there'], check=False).returncode == 0, name
+        subprocess.run(['rm', '-r', lab.path('here'), f'{root}/there'], check=True)
+    assert ';between;innermost ' in bare_run(root, 'export', '--to', 'folded', '-i', '/data', '-o', '-').stdout
+
+
+def test_an_archive_has_the_code_for_annotate(lab):
+    """A recording has no code. Without an archive annotate says what is missing."""
+    record(lab, '--symbols=lines', '--', lab.program('inlined'), '9000')
+    root = bare_root(lab)
+    shutil.copy(lab.path('p.data'), f'{root}/data')
+    words = 'annotate', '--stdio', '-i', '/data', '-s', 'work'
+    assert re.search('work in .*inlined: no code: ', bare_run(root, *words).stderr)
+    lab.run('pack', '--perf', '-o', 'code.tar', 'p.data')
+    os.makedirs(f'{root}/home/.debug')
+    subprocess.run(['tar', 'xf', lab.path('code.tar'), '-C', f'{root}/home/.debug'], check=True)
+    library = next(iter(glob.glob('/usr/lib/*/libcapstone.so.[0-9]')), None)
+    if not library:
+        raise Skip('libcapstone is not installed')
+    os.makedirs(root + os.path.dirname(library), exist_ok=True)
+    shutil.copy(library, root + library)
+    shown = bare_run(root, *words).stdout
+    assert '<work>:' in shown and re.search(r'inlined\.c:\d+', shown), shown[:2000]
