@@ -327,14 +327,17 @@ static int settle_fields(struct script_args *a, const struct trace *t)
 	return rc;
 }
 
-static int write_lines(struct script_args *a, struct trace *t, FILE *out, uint64_t *ret_bytes)
+static int write_lines(struct script_args *a, struct trace *t, struct format_out *outs, size_t nr)
 {
 	struct error err = ERROR_INIT;
-	int rc = script_run(t, &a->script, put_sample, &a->lines, out, ret_bytes, &err);
+	int rc = script_run(t, &a->script, put_sample, &a->lines, outs, &err);
+	bool full = false;
 
-	if (rc < 0 && rc != -EPIPE && ferror(out))
-		complain("cannot write %s: %s", out == stdout ? "to standard output" : "a file",
-			 strerror(-rc));
+	for (size_t i = 0; i < nr; i++)
+		full |= ferror(outs[i].file) != 0;
+	if (rc < 0 && rc != -EPIPE && full)
+		complain("cannot write %s: %s",
+			 outs->file == stdout ? "to standard output" : "a file", strerror(-rc));
 	else if (rc < 0 && rc != -EPIPE)
 		complain("%s", err.text);
 	return rc;
@@ -363,51 +366,62 @@ static bool name_dump(const struct trace *t, const struct pd_evsel *event, char 
 	return true;
 }
 
-/* Writes the samples of @event to a file. */
-static int dump_event(struct script_args *a, struct trace *t, const struct pd_evsel *event,
-		      uint64_t *ret_bytes)
+static int open_dump(const struct trace *t, const struct pd_evsel *event, struct format_out *ret)
 {
 	char path[PATH_MAX];
-	FILE *out;
-	int rc;
 
 	if (!name_dump(t, event, path)) {
 		complain("--per-event-dump: %s.%s.dump is too long for a path: move the recording",
 			 t->opts.path, event->name);
 		return -ENAMETOOLONG;
 	}
-	out = export_file_open(t->opts.path, path, AT_FDCWD, path);
-	if (!out)
-		return -EIO;
-	a->script.event = event;
-	rc = write_lines(a, t, out, ret_bytes);
-	if (fclose(out) && !rc) {
+	ret->file = export_file_open(t->opts.path, path, AT_FDCWD, path);
+	return ret->file ? 0 : -EIO;
+}
+
+/* Closes the file, and removes it if @rc or the closing is an error. Returns that error. */
+static int close_dump(const struct script_args *a, const struct trace *t,
+		      const struct pd_evsel *event, const struct format_out *out, int rc)
+{
+	char path[PATH_MAX];
+
+	name_dump(t, event, path);
+	if (fclose(out->file) && !rc) {
 		rc = -errno;
 		complain("%s: %s", path, strerror(-rc));
 	}
 	if (rc)
 		export_file_remove(AT_FDCWD, path);
 	else if (!a->input.quiet)
-		complain("%s: %" PRIu64 " bytes", path, *ret_bytes);
+		complain("%s: %" PRIu64 " bytes", path, out->bytes);
 	return rc;
 }
 
+/* Writes the samples of each event to a file of its own. */
 static int dump_events(struct script_args *a, struct trace *t, uint64_t *ret_bytes)
 {
-	uint64_t bytes;
-	int rc = 0;
+	size_t nr = pd_evlist_count(t->evlist), opened = 0;
+	struct format_out *outs = calloc(nr + 1, sizeof(*outs));
+	int rc = outs ? 0 : -ENOMEM;
 
-	*ret_bytes = 0;
-	for (size_t i = 0; !rc && i < pd_evlist_count(t->evlist); i++) {
-		rc = dump_event(a, t, pd_evlist_at(t->evlist, i), &bytes);
-		*ret_bytes += bytes;
+	while (!rc && opened < nr) {
+		rc = open_dump(t, pd_evlist_at(t->evlist, opened), &outs[opened]);
+		opened += !rc;
 	}
+	a->script.by_event = true;
+	if (!rc)
+		rc = write_lines(a, t, outs, nr);
+	for (size_t i = 0; i < opened; i++) {
+		rc = close_dump(a, t, pd_evlist_at(t->evlist, i), &outs[i], rc);
+		*ret_bytes += outs[i].bytes;
+	}
+	free(outs);
 	return rc;
 }
 
 static int show(struct script_args *a, struct trace *t)
 {
-	uint64_t bytes;
+	struct format_out out = {.file = stdout};
 	int rc;
 
 	t->by_time = true;
@@ -424,9 +438,9 @@ static int show(struct script_args *a, struct trace *t)
 	a->line.mark_guesses = a->input.verbose;
 	lines_init(&a->lines, t, &a->line);
 	a->script.in_sequence = lines_in_sequence(&a->line, &a->script.fields, t->evlist);
-	rc = a->per_event ? dump_events(a, t, &bytes) : write_lines(a, t, stdout, &bytes);
+	rc = a->per_event ? dump_events(a, t, &out.bytes) : write_lines(a, t, &out, 1);
 	input_explain_symbols(&a->input, t);
-	if (!rc && !bytes)
+	if (!rc && !out.bytes)
 		input_explain_nothing(&a->input, t);
 	input_explain_stacks(&a->input, t);
 	return rc;

@@ -120,7 +120,7 @@ static void show_samples(const char *path)
 	struct script_opts opts = {.max_stack = FRAMES};
 	struct lines lines;
 	struct text text;
-	uint64_t bytes;
+	struct format_out out = {0};
 
 	if (!t)
 		return;
@@ -130,7 +130,8 @@ static void show_samples(const char *path)
 			opts.fields.of[i] = UINT64_MAX;
 		lines_init(&lines, t, &(struct lines_opts){.ns = true});
 		opts.in_sequence = true; /* all fields are shown */
-		script_run(t, &opts, put_sample, &lines, text.out, &bytes, NULL);
+		out.file = text.out;
+		script_run(t, &opts, put_sample, &lines, &out, NULL);
 		/* with the log of snapshots, which is known now */
 		header_render(text.out, t, 0, false);
 		json_write(text.out, header_json(t, 0));

@@ -16,9 +16,9 @@ enum slot_state {
 
 struct slot {
 	struct batch batch;
-	size_t number; /* of a piece; if there are pieces, no slot has a batch */
-	struct outbuf text;
-	int rc; /* of the format function */
+	size_t number;	      /* of a piece; if there are pieces, no slot has a batch */
+	struct outbuf *texts; /* one for each stream */
+	int rc;		      /* of the format function */
 	enum slot_state state;
 };
 
@@ -31,14 +31,14 @@ struct formatter {
 struct formatters {
 	format_fn fn;
 	format_piece_fn piece; /* NULL: batches are formatted */
-	FILE *out;
+	struct format_out *outs;
+	size_t nr_outs;
 	struct slot *slots;
 	size_t nr_slots;
 	/* Counts of batches; a batch is in the slot of its number modulo nr_slots. */
 	size_t filled;	/* @filled is being filled; the owner's */
 	size_t written; /* the owner's */
 	size_t taken;	/* by threads; under @lock, as the states of slots */
-	uint64_t bytes;
 	pthread_mutex_t lock;
 	pthread_cond_t full, text;
 	bool stop;
@@ -65,21 +65,24 @@ static int format_one(const struct walk_sample *ws, void *arg)
 {
 	struct job *job = arg;
 
-	return job->all->fn(ws, &job->slot->text, job->arg);
+	return job->all->fn(ws, job->slot->texts, job->arg);
 }
 
 static void format_slot(struct formatters *f, struct slot *slot, void *arg)
 {
 	struct job job = {f, slot, arg};
 
-	slot->text.b.len = 0;
-	slot->text.failed = false;
+	for (size_t i = 0; i < f->nr_outs; i++) {
+		slot->texts[i].b.len = 0;
+		slot->texts[i].failed = false;
+	}
 	if (f->piece)
-		slot->rc = f->piece(slot->number, &slot->text, arg);
+		slot->rc = f->piece(slot->number, slot->texts, arg);
 	else
 		slot->rc = batch_each(&slot->batch, format_one, &job);
-	if (slot->text.failed && !slot->rc)
-		slot->rc = -ENOMEM;
+	for (size_t i = 0; i < f->nr_outs; i++)
+		if (slot->texts[i].failed && !slot->rc)
+			slot->rc = -ENOMEM;
 }
 
 static void *format_run(void *arg)
@@ -125,7 +128,6 @@ static void await_text(struct formatters *f, struct slot *slot)
 static int write_next(struct formatters *f)
 {
 	struct slot *slot = slot_of(f, f->written);
-	const struct buf *text = &slot->text.b;
 
 	if (f->nr_threads)
 		await_text(f, slot);
@@ -133,9 +135,13 @@ static int write_next(struct formatters *f)
 		format_slot(f, slot, f->own);
 	f->written++;
 	batch_clear(&slot->batch);
-	if (text->len && fwrite(text->data, 1, text->len, f->out) != text->len)
-		return errno > 0 ? -errno : -EIO;
-	f->bytes += text->len;
+	for (size_t i = 0; i < f->nr_outs; i++) {
+		const struct buf *text = &slot->texts[i].b;
+
+		if (text->len && fwrite(text->data, 1, text->len, f->outs[i].file) != text->len)
+			return errno > 0 ? -errno : -EIO;
+		f->outs[i].bytes += text->len;
+	}
 	return slot->rc;
 }
 
@@ -184,7 +190,7 @@ int formatters_put_piece(struct formatters *f, size_t number)
 	return next_batch(f);
 }
 
-int formatters_end(struct formatters *f, uint64_t *ret_bytes)
+int formatters_end(struct formatters *f)
 {
 	int rc = 0;
 
@@ -192,7 +198,6 @@ int formatters_end(struct formatters *f, uint64_t *ret_bytes)
 		hand_over(f);
 	while (rc >= 0 && f->written < f->filled)
 		rc = write_next(f);
-	*ret_bytes = f->bytes;
 	return rc;
 }
 
@@ -227,21 +232,34 @@ static int new (const struct formatters *like, void *const *worker, size_t nr,
 		formatters_free(f);
 		return -ENOMEM;
 	}
+	for (size_t i = 0; i < f->nr_slots; i++) {
+		f->slots[i].texts = calloc(f->nr_outs, sizeof(*f->slots[i].texts));
+		if (!f->slots[i].texts) {
+			formatters_free(f);
+			return -ENOMEM;
+		}
+	}
 	start(f, worker, nr);
 	*ret = f;
 	return 0;
 }
 
-int formatters_new(format_fn fn, void *const *worker, size_t nr, FILE *out, struct formatters **ret)
+int formatters_new(format_fn fn, void *const *worker, size_t nr, struct format_out *outs,
+		   size_t nr_outs, struct formatters **ret)
 {
-	return new (&(struct formatters){.fn = fn, .out = out, .own = worker[0]}, worker, nr, ret);
+	const struct formatters like = {
+		.fn = fn, .outs = outs, .nr_outs = nr_outs, .own = worker[0]};
+
+	return new (&like, worker, nr, ret);
 }
 
-int formatters_new_pieces(format_piece_fn fn, void *const *worker, size_t nr, FILE *out,
-			  struct formatters **ret)
+int formatters_new_pieces(format_piece_fn fn, void *const *worker, size_t nr,
+			  struct format_out *outs, size_t nr_outs, struct formatters **ret)
 {
-	return new (&(struct formatters){.piece = fn, .out = out, .own = worker[0]}, worker, nr,
-		    ret);
+	const struct formatters like = {
+		.piece = fn, .outs = outs, .nr_outs = nr_outs, .own = worker[0]};
+
+	return new (&like, worker, nr, ret);
 }
 
 void formatters_free(struct formatters *f)
@@ -255,7 +273,9 @@ void formatters_free(struct formatters *f)
 	for (size_t i = 0; i < f->nr_threads; i++)
 		pthread_join(f->threads[i].thread, NULL);
 	for (size_t i = 0; f->slots && i < f->nr_slots; i++) {
-		buf_release(&f->slots[i].text.b);
+		for (size_t j = 0; f->slots[i].texts && j < f->nr_outs; j++)
+			buf_release(&f->slots[i].texts[j].b);
+		free(f->slots[i].texts);
 		batch_release(&f->slots[i].batch);
 	}
 	free(f->slots);

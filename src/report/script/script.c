@@ -145,13 +145,28 @@ static int take_branch(struct runner *r, const struct itrace_sample *made, struc
 	return 0;
 }
 
+static size_t count_streams(const struct trace *t, const struct script_opts *opts)
+{
+	return opts->by_event ? pd_evlist_count(t->evlist) : 1;
+}
+
+/* Shows what belongs to no event. */
+static int show_everywhere(struct runner *r, const struct script_sample *s, struct outbuf *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < count_streams(r->trace, r->opts); i++)
+		rc = r->fn(r->trace, s, &out[i], r->arg);
+	return rc;
+}
+
 static int take_error(struct runner *r, const struct script_sample *s, struct outbuf *out)
 {
 	int rc = callstacks_gap(&r->stacks, s->ws->s.tid, s->ws->s.cpu);
 
 	if (rc || !filter_sample(&r->opts->filter, &s->ws->s))
 		return rc;
-	return r->fn(r->trace, s, out, r->arg);
+	return show_everywhere(r, s, out);
 }
 
 /* A record that was made for what existed before has a trailer of zeroes: its task is in it. */
@@ -202,7 +217,7 @@ static int format_record(struct runner *r, const struct walk_sample *ws, struct 
 	s.record = &record;
 	s.fields = evsel ? r->fields[evsel->index] : r->fields[0];
 	s.comm = comm_of_record(r, &record, ws->rec->at);
-	return r->fn(r->trace, &s, out, r->arg);
+	return show_everywhere(r, &s, out);
 }
 
 static bool is_in_list(const char *list, const char *name)
@@ -281,7 +296,6 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 	if (s.is_branch && s.fields & SCRIPT_CALLINDENT)
 		rc = note_run(r, ws) ?: take_branch(r, ws->made, &s);
 	if (rc || !filter_sample(&r->opts->filter, &ws->s) || !s.fields ||
-	    (r->opts->event && ws->evsel != r->opts->event) ||
 	    (s.is_branch && r->opts->branches && !(ws->made->flags & r->opts->branches)))
 		return rc;
 	r->at = ws->rec->at;
@@ -314,7 +328,7 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 		frames_resolve_data(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.addr, ws->rec->at,
 				    &s.addr);
 	}
-	return r->fn(r->trace, &s, out, r->arg);
+	return r->fn(r->trace, &s, r->opts->by_event ? &out[ws->evsel->index] : out, r->arg);
 }
 
 /* Decides whether frames need debug information. */
@@ -416,8 +430,8 @@ static int format_slice(size_t number, struct outbuf *out, void *arg)
 	return slice_walk(r->walker, number, format_next, r);
 }
 
-static int format_slices(struct slices *s, void *const *runners, size_t nr, FILE *out,
-			 uint64_t *ret_bytes)
+static int format_slices(struct slices *s, void *const *runners, size_t nr, struct format_out *outs,
+			 size_t nr_outs)
 {
 	struct formatters *f = NULL;
 	int rc = 0;
@@ -425,11 +439,11 @@ static int format_slices(struct slices *s, void *const *runners, size_t nr, FILE
 	for (size_t i = 0; !rc && i < nr; i++)
 		rc = slice_walker_new(s, &((struct runner *)runners[i])->walker);
 	if (!rc)
-		rc = formatters_new_pieces(format_slice, runners, nr, out, &f);
+		rc = formatters_new_pieces(format_slice, runners, nr, outs, nr_outs, &f);
 	for (size_t i = 0; !rc && i < slices_count(s); i++)
 		rc = formatters_put_piece(f, i);
 	if (!rc)
-		rc = formatters_end(f, ret_bytes);
+		rc = formatters_end(f);
 	formatters_free(f);
 	if (!rc)
 		slices_hand_in_findings(s);
@@ -491,18 +505,18 @@ static int put_record(const struct data_record *rec, const struct pd_record *r, 
 }
 
 static int format_ordered(struct trace *t, unsigned int records, void *const *runners, size_t nr,
-			  FILE *out, uint64_t *ret_bytes, struct error *err)
+			  struct format_out *outs, size_t nr_outs, struct error *err)
 {
 	struct script_taker taker = {.trace = t, .records = records};
 	const struct walk_takers takers = {put_walked, put_span, records ? put_record : NULL,
 					   &taker};
-	int rc = formatters_new(format_sample, runners, nr, out, &taker.formatters);
+	int rc = formatters_new(format_sample, runners, nr, outs, nr_outs, &taker.formatters);
 
 	if (rc)
 		return error_sys(err, rc, "%s", t->opts.path);
 	rc = walk_ordered(t, &takers, err);
 	if (rc >= 0) {
-		rc = formatters_end(taker.formatters, ret_bytes);
+		rc = formatters_end(taker.formatters);
 		if (rc < 0)
 			error_sys(err, rc, "%s", t->opts.path);
 	}
@@ -511,16 +525,17 @@ static int format_ordered(struct trace *t, unsigned int records, void *const *ru
 	return rc;
 }
 
-static int format_all(struct trace *t, unsigned int records, void *const *runners, size_t nr,
-		      FILE *out, uint64_t *ret_bytes, struct error *err)
+static int format_all(struct trace *t, const struct script_opts *opts, void *const *runners,
+		      size_t nr, struct format_out *outs, struct error *err)
 {
 	struct slices *s = NULL;
-	int rc = records || group_any_read(t->evlist) ? -ENOTSUP : slices_new(t, &s);
+	size_t nr_outs = count_streams(t, opts);
+	int rc = opts->records || group_any_read(t->evlist) ? -ENOTSUP : slices_new(t, &s);
 
 	if (rc == -ENOTSUP)
-		return format_ordered(t, records, runners, nr, out, ret_bytes, err);
+		return format_ordered(t, opts->records, runners, nr, outs, nr_outs, err);
 	if (!rc)
-		rc = format_slices(s, runners, nr, out, ret_bytes);
+		rc = format_slices(s, runners, nr, outs, nr_outs);
 	slices_free(s);
 	return rc < 0 ? error_sys(err, rc, "%s", t->opts.path) : rc;
 }
@@ -536,8 +551,8 @@ static uint64_t *fields_by_event(const struct trace *t, const struct script_fiel
 	return ret;
 }
 
-int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg, FILE *out,
-	       uint64_t *ret_bytes, struct error *err)
+int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg,
+	       struct format_out *outs, struct error *err)
 {
 	size_t nr = opts->in_sequence ? 1 : trace_workers(t), made = 0;
 	uint64_t *fields = fields_by_event(t, &opts->fields);
@@ -547,7 +562,6 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	struct code_files *code = NULL;
 	int rc = runners && args && fields ? 0 : -ENOMEM;
 
-	*ret_bytes = 0;
 	if (!rc && all_fields(t, fields) & (SCRIPT_BRANCH_CODE | INSN_FIELDS))
 		rc = itrace_code_new(t, &code);
 	first.code_files = code;
@@ -561,7 +575,7 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	if (rc)
 		error_sys(err, rc, "%s", t->opts.path);
 	else
-		rc = format_all(t, opts->records, args, nr, out, ret_bytes, err);
+		rc = format_all(t, opts, args, nr, outs, err);
 	for (size_t i = 0; i < made; i++)
 		runner_release(&runners[i]);
 	code_files_free(code);

@@ -13,6 +13,7 @@
 #include "base/outbuf.h"
 #include "report/trace/filter.h"
 #include "report/script/fields.h"
+#include "report/script/formatters.h"
 #include "report/script/line_texts.h"
 #include "report/trace/frame.h"
 
@@ -34,10 +35,10 @@ struct script_opts {
 	bool no_callchain;
 	bool inlined;	   /* call chains have inlined functions, too */
 	uint32_t branches; /* show only branches with any of these flags (AUX_CALL, …); 0: all */
-	unsigned int records;	      /* enum script_record */
-	const struct pd_evsel *event; /* samples of this event only; NULL: any */
-	uint64_t max_blocks;	      /* of SCRIPT_BRANCH_CODE: the newest ones; 0: all */
-	const char *stop_at; /* comma list of functions where call chains end; NULL: none */
+	unsigned int records; /* enum script_record */
+	bool by_event;	      /* each event has a stream */
+	uint64_t max_blocks;  /* of SCRIPT_BRANCH_CODE: the newest ones; 0: all */
+	const char *stop_at;  /* comma list of functions where call chains end; NULL: none */
 	size_t max_stack;
 	struct filter filter;
 	/* The text of a sample depends on the one before: one thread calls the callback. */
@@ -85,11 +86,12 @@ typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, s
 			 void *arg);
 
 /*
- * Calls @fn for each sample that passes the filter, and writes their texts to @out, in order.
- * Returns 0 with the number of bytes in *@ret_bytes; the negative value of @fn; the errno of
- * @out, with ferror(), if that failed; or a negative errno with @err filled.
+ * Calls @fn for each sample that passes the filter, and writes their texts to a stream, in order:
+ * to *@outs, or with opts->by_event to that of its event, by index. What belongs to no event goes
+ * to all. Returns 0; the negative value of @fn; the errno of a stream, with ferror(), if that
+ * failed; or a negative errno with @err filled.
  */
-int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg, FILE *out,
-	       uint64_t *ret_bytes, struct error *err);
+int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg,
+	       struct format_out *outs, struct error *err);
 
 #endif

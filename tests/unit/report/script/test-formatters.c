@@ -42,13 +42,14 @@ static int put_number(const struct walk_sample *ws, struct outbuf *out, void *ar
 /* Gives all samples, until one fails. Returns as formatters_end(). */
 static int format_all(struct worker *workers, size_t nr, FILE *out, uint64_t *ret_bytes)
 {
+	struct format_out stream = {.file = out};
 	void *args[WORKERS];
 	struct formatters *f;
 	int rc = 0;
 
 	for (size_t i = 0; i < nr; i++)
 		args[i] = &workers[i];
-	assert_int_equal(formatters_new(put_number, args, nr, out, &f), 0);
+	assert_int_equal(formatters_new(put_number, args, nr, &stream, 1, &f), 0);
 	for (uint64_t n = 1; n <= SAMPLES && !rc; n++) {
 		struct data_record rec = {.offset = n};
 		struct walk_sample ws = {.rec = &rec, .evsel = &evsel, .s.ip = n};
@@ -56,7 +57,8 @@ static int format_all(struct worker *workers, size_t nr, FILE *out, uint64_t *re
 		rc = formatters_put(&ws, f);
 	}
 	if (!rc)
-		rc = formatters_end(f, ret_bytes);
+		rc = formatters_end(f);
+	*ret_bytes = stream.bytes;
 	formatters_free(f);
 	return rc;
 }
@@ -109,7 +111,8 @@ static void test_pieces(void **state)
 	(void)state;
 	for (size_t nr = 1; nr <= WORKERS; nr++) {
 		struct worker workers[WORKERS] = {0};
-		uint64_t bytes = 0, number, last = 0, n = 0;
+		uint64_t number, last = 0, n = 0;
+		struct format_out stream;
 		void *args[WORKERS];
 		struct formatters *f;
 		char *text = NULL;
@@ -119,13 +122,14 @@ static void test_pieces(void **state)
 
 		for (size_t i = 0; i < nr; i++)
 			args[i] = &workers[i];
-		assert_int_equal(formatters_new_pieces(put_piece, args, nr, out, &f), 0);
+		stream = (struct format_out){.file = out};
+		assert_int_equal(formatters_new_pieces(put_piece, args, nr, &stream, 1, &f), 0);
 		for (size_t i = 0; i < 60; i++)
 			assert_int_equal(formatters_put_piece(f, i), 0);
-		assert_int_equal(formatters_end(f, &bytes), 0);
+		assert_int_equal(formatters_end(f), 0);
 		formatters_free(f);
 		fclose(out);
-		assert_int_equal(bytes, len);
+		assert_int_equal(stream.bytes, len);
 		in = fmemopen(text, len, "r");
 		for (; fscanf(in, "%" SCNu64, &number) == 1; last = number, n++)
 			assert_true(number > last);
@@ -136,12 +140,55 @@ static void test_pieces(void **state)
 		out = fopen("/dev/null", "w");
 		for (size_t i = 0; i < nr; i++)
 			workers[i].fails_at = 59;
-		assert_int_equal(formatters_new_pieces(put_piece, args, nr, out, &f), 0);
+		stream = (struct format_out){.file = out};
+		assert_int_equal(formatters_new_pieces(put_piece, args, nr, &stream, 1, &f), 0);
 		for (size_t i = 0; i < 60 && !rc; i++)
 			rc = formatters_put_piece(f, i);
-		assert_int_equal(rc ? rc : formatters_end(f, &bytes), -EIO);
+		assert_int_equal(rc ? rc : formatters_end(f), -EIO);
 		formatters_free(f);
 		fclose(out);
+	}
+}
+
+static int put_parity(const struct walk_sample *ws, struct outbuf *out, void *arg)
+{
+	outbuf_format(&out[ws->s.ip % 2], "%" PRIu64 "\n", ws->s.ip);
+	return 0;
+}
+
+/* Each stream has its texts, in order. */
+static void test_streams(void **state)
+{
+	static struct worker workers[WORKERS];
+	void *args[] = {&workers[0], &workers[1], &workers[2], &workers[3], &workers[4]};
+	char *text[2] = {NULL};
+	size_t len[2];
+	struct format_out outs[2] = {{.file = open_memstream(&text[0], &len[0])},
+				     {.file = open_memstream(&text[1], &len[1])}};
+	struct formatters *f;
+
+	(void)state;
+	assert_int_equal(formatters_new(put_parity, args, WORKERS, outs, 2, &f), 0);
+	for (uint64_t n = 0; n < SAMPLES; n++) {
+		struct data_record rec = {.offset = n};
+		struct walk_sample ws = {.rec = &rec, .evsel = &evsel, .s.ip = n};
+
+		assert_int_equal(formatters_put(&ws, f), 0);
+	}
+	assert_int_equal(formatters_end(f), 0);
+	formatters_free(f);
+	for (uint64_t parity = 0; parity < 2; parity++) {
+		uint64_t number, n = parity;
+		FILE *in;
+
+		fclose(outs[parity].file);
+		assert_int_equal(outs[parity].bytes, len[parity]);
+		in = fmemopen(text[parity], len[parity], "r");
+		for (; fscanf(in, "%" SCNu64, &number) == 1; n += 2)
+			assert_int_equal(number, n);
+		assert_int_equal(n, SAMPLES + parity);
+		fclose(in);
+		free(text[parity]);
 	}
 }
 
@@ -149,13 +196,13 @@ static void test_no_samples(void **state)
 {
 	struct worker worker = {0};
 	void *arg = &worker;
+	struct format_out stream = {.file = stdout};
 	struct formatters *f;
-	uint64_t bytes = 1;
 
 	(void)state;
-	assert_int_equal(formatters_new(put_number, &arg, 1, stdout, &f), 0);
-	assert_int_equal(formatters_end(f, &bytes), 0);
-	assert_int_equal(bytes, 0);
+	assert_int_equal(formatters_new(put_number, &arg, 1, &stream, 1, &f), 0);
+	assert_int_equal(formatters_end(f), 0);
+	assert_int_equal(stream.bytes, 0);
 	formatters_free(f);
 }
 
@@ -184,9 +231,8 @@ static void test_failures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_no_samples),
+		cmocka_unit_test(test_order),	 cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_streams),	 cmocka_unit_test(test_no_samples),
 		cmocka_unit_test(test_failures),
 	};
 
