@@ -7,6 +7,7 @@ usage: effects.py RINGTAIL CORPUS [NAME...]     NAME selects tests by substring
 
 Prints `ok NAME`, `FAIL NAME reason` or `skip NAME reason`; exit status 1 on failure.
 """
+import json
 import os
 import pty
 import re
@@ -180,6 +181,41 @@ def test_script_show_text_poke_events(bench):
     lab.expect('none without', 'TEXT_POKE' not in bench.out(*args))
     text = bench.out(*args, '--show-text-poke-events')
     lab.expect('with', re.search('PERF_RECORD_TEXT_POKE .*ffffffff81234560', text), text)
+
+
+def with_loss(path, to, time, event):
+    """Copies a recording, and adds a LOST record of that time."""
+    with open(path, 'rb') as f:
+        data = bytearray(f.read())
+    start, size = struct.unpack_from('<QQ', data, 40)
+    features = sum(bin(word).count('1') for word in struct.unpack_from('<4Q', data, 72))
+    lost = recording.record(2, 0, struct.pack('<QQIIQIIQ', event, 1, 0, 0, time, 0, 0, event))
+    for i in range(features):
+        at = start + size + 16 * i
+        struct.pack_into('<Q', data, at, struct.unpack_from('<Q', data, at)[0] + len(lost))
+    struct.pack_into('<Q', data, 48, size + len(lost))
+    data[start:start] = lost
+    with open(to, 'wb') as f:
+        f.write(data)
+
+
+def test_sched_longest_delay_has_no_loss(bench):
+    """Over a loss a delay may be several: it counts, and is not the longest."""
+    def report(path):
+        found = json.loads(bench.out('report', 'sched', '-i', path, '--json'))
+        return found['waits']['over_losses'], found['all'], {t['tid']: t for t in found['threads']}
+    path, lossy = bench.local('sched.data'), os.path.join(bench.folder, 'lossy.data')
+    losses, before, threads = report(path)
+    slowest = max(threads.values(), key=lambda t: t['max_delay_ns'])
+    lab.expect('the longest of all', not losses and before['max_delay_ns'] == slowest['max_delay_ns'] > 0, losses, before)
+    with_loss(path, lossy, before['max_delay_at_ns'] - 1000, 2345)
+    losses, after, others = report(lossy)
+    lab.expect('a wait is over the loss', losses > 0, losses)
+    same = [after[key] == before[key] for key in ('delays', 'delay_ns')]
+    lab.expect('delays count', all(same), after, before)
+    rest = [t['max_delay_ns'] for t in threads.values() if t['tid'] != slowest['tid']]
+    lab.expect('another delay is the longest', after['max_delay_ns'] == max(rest) < before['max_delay_ns'], after)
+    lab.expect('also of its thread', 0 < others[slowest['tid']]['max_delay_ns'] < slowest['max_delay_ns'], others)
 
 
 def main():
