@@ -9,6 +9,7 @@ TRUTH is the test program auxtrace/intel_pt/test-truth: it single-steps a progra
 have written, with the true branches, into $PT_TRUTH_DIR. Of the trace in CORPUS the code is missing. The run behind
 traces of CoreSight lies in tests/data/coresight.
 """
+import collections
 import difflib
 import json
 import math
@@ -155,6 +156,15 @@ def check_branch_stacks(ringtail, where, data):
     check('a report counts last branches', re.search(r'\[\.\] work +\[\.\] choose\b', counted) is not None, True)
     named = script(ringtail, data, '--itrace=i1il1', '-F', 'ip,brstacksym').splitlines()
     check('branch stacks with symbols', any(' work+0x' in line and '/choose+0x0/' in line for line in named), True)
+    # Of each sample the functions that its branch went to and came from.
+    stacks = (re.match(r' *\w+ +(.+?)/(.+?)/', line) for line in named)
+    expected = collections.Counter(';'.join(place.rsplit('+', 1)[0] for place in (m[2], m[1])) for m in stacks if m)
+    folded = run([ringtail, 'report', '-f', '-i', data, '--itrace=i1il1', '-g', 'callee,0,branch,folded,count', '-s', 'comm',
+                  '--no-inline', '--stdio'])
+    found = collections.Counter()
+    for times, way in re.findall(r'^(\d+) (\S+;\S+)$', folded, re.MULTILINE):
+        found[re.sub('0x[0-9a-f]+', '[unknown]', way)] += int(times)
+    check('branches in call chains', found, expected)
 
 
 def chains(text):
