@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
 	 HELP_MOST_USED},
 	{"call-graph", 'g', "SPEC", OPTION_ARG_OPTIONAL,
 	 "Call chains: caller (from the outermost caller down; the default), callee (from the "
-	 "function up) or none; address or srcline tell frames apart",
+	 "function up) or none; address or srcline tell frames apart, branch adds branches",
 	 HELP_MOST_USED},
 	{"children", OPT_CHILDREN, NULL, 0, "Add to each function the samples of its callees",
 	 HELP_MOST_USED},
