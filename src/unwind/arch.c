@@ -101,28 +101,22 @@ bool unwind_arch_known(const char *name)
 	return false;
 }
 
-/* Finds the word of perf's register @n. Its index is the number of lower registers in the mask. */
-static bool perf_word(uint64_t mask, const uint64_t *words, unsigned int n, uint64_t *ret)
-{
-	if (!(mask >> n & 1))
-		return false;
-	*ret = words[__builtin_popcountll(mask & ((1ull << n) - 1))];
-	return true;
-}
-
 bool unwind_arch_regs(const struct unwind_arch *arch, uint64_t mask, const uint64_t *words,
 		      struct unwind_regs *ret, uint64_t *ret_pc)
 {
 	uint64_t address = arch->word == 4 ? UINT32_MAX : UINT64_MAX;
+	uint64_t by_perf[64]; /* words by perf's numbers, where the mask has them */
 
+	for (uint64_t left = mask; left; left &= left - 1)
+		by_perf[__builtin_ctzll(left)] = *words++;
 	ret->known = 0;
 	for (unsigned int i = 0; i < arch->nr; i++)
-		if (perf_word(mask, words, arch->perf[i], &ret->v[i])) {
-			ret->v[i] &= address;
+		if (mask >> arch->perf[i] & 1) {
+			ret->v[i] = by_perf[arch->perf[i]] & address;
 			ret->known |= 1ull << i;
 		}
-	if (!(ret->known >> arch->sp & 1) || !perf_word(mask, words, arch->pc, ret_pc))
+	if (!(ret->known >> arch->sp & 1) || !(mask >> arch->pc & 1))
 		return false;
-	*ret_pc &= arch->mask;
+	*ret_pc = by_perf[arch->pc] & arch->mask;
 	return true;
 }

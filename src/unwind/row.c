@@ -33,7 +33,11 @@ bool unwind_stack_read(const struct unwind_stack *s, uint64_t addr, unsigned int
 
 	if (addr < s->start || at > s->size || bytes > s->size - at)
 		return false;
-	memcpy(&v, s->data + at, bytes);
+	/* Of a constant number of bytes the compiler makes one load; most words have this one. */
+	if (bytes == sizeof(v))
+		memcpy(&v, s->data + at, sizeof(v));
+	else
+		memcpy(&v, s->data + at, bytes);
 	*ret = le64toh(v);
 	return true;
 }
@@ -170,7 +174,7 @@ static bool is_restored(const struct cfi_row *row, const struct packed *r,
 bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
 		   const struct unwind_stack *stack, struct unwind_regs *regs, uint64_t *ret_pc)
 {
-	uint64_t v[UNWIND_REGS] = {0}, lost = row->lost, cfa;
+	uint64_t v[UNWIND_REGS], lost = row->lost, cfa;
 
 	regs->known &= ~(1ull << UNWIND_CFA);
 	if (!rule_value(row, &row->cfa, arch, stack, regs, &cfa))
@@ -183,9 +187,8 @@ bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
 
 		if (rule_value(row, r, arch, stack, regs, &v[i]))
 			continue;
-		if (is_restored(row, r, arch, stack, regs))
-			v[i] = regs->v[r->reg];
-		else
+		v[i] = regs->v[r->reg];
+		if (!is_restored(row, r, arch, stack, regs))
 			lost |= 1ull << r->reg;
 	}
 	for (uint8_t i = 0; i < row->nr; i++) {

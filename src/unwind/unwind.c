@@ -262,7 +262,7 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 		void *arg)
 {
 	struct unwind_frame frame;
-	struct position p, interrupted;
+	struct position p;
 	struct code code;
 	bool signal;
 	int rc = 0;
@@ -271,12 +271,16 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 	if (!begin(s, &p))
 		return 0;
 	for (size_t i = 0; i < max; i++) {
-		frame = (struct unwind_frame){.ip = p.exact ? p.pc : p.pc - 1};
+		frame = (struct unwind_frame){
+			.ip = p.exact ? p.pc : p.pc - 1,
+			.loc = &code.loc,
+			.guessed = p.guessed,
+		};
+		u->guessed |= p.guessed;
 		rc = find_code(u, s, frame.ip, &code);
 		if (rc < 0)
 			return rc;
-		interrupted = p;
-		signal = step_by_signal(s->arch, &code.loc, &interrupted);
+		signal = step_by_signal(s->arch, &code.loc, &p);
 		/*
 		 * A signal handler returns to this code. Nothing called it, so this is its exact
 		 * address.
@@ -285,16 +289,11 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 			frame.ip++;
 			code.loc.addr++;
 		}
-		frame.loc = &code.loc;
-		frame.guessed = p.guessed;
-		u->guessed |= p.guessed;
 		rc = fn(&frame, arg);
 		if (rc < 0)
 			return rc;
-		if (signal) {
-			p = interrupted;
+		if (signal)
 			continue;
-		}
 		rc = go_up(u, s, &code, &p);
 		if (rc <= 0) {
 			u->copy_ended = p.lost;
