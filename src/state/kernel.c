@@ -96,6 +96,17 @@ static struct kernel *guest_get(struct state *s, uint32_t pid)
 	return &s->guests[n];
 }
 
+/* Adds code beside the image. */
+static int other_add(struct state *s, struct kernel *k, struct space *space,
+		     const struct space_map *map)
+{
+	if (!k->others_end || map->map.start < k->others_start)
+		k->others_start = map->map.start;
+	if (map->map.end > k->others_end)
+		k->others_end = map->map.end;
+	return state_map_add(s, space, SPACE_CODE, map);
+}
+
 int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct moment at)
 {
 	struct kernel *k = guest ? guest_get(s, mmap->pid) : &s->host;
@@ -111,7 +122,7 @@ int kernel_mmap(struct state *s, const struct pd_mmap *mmap, bool guest, struct 
 	if (!dso)
 		return -ENOMEM;
 	map = state_map(mmap, dso, at);
-	return state_map_add(s, &k->modules, SPACE_CODE, &map);
+	return other_add(s, k, &k->modules, &map);
 }
 
 int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment at)
@@ -127,7 +138,7 @@ int kernel_ksymbol(struct state *s, const struct pd_ksymbol *sym, struct moment 
 	if (!dso)
 		return -ENOMEM;
 	map = state_map(&mmap, dso, at);
-	return state_map_add(s, &s->host.ksymbols, SPACE_CODE, &map);
+	return other_add(s, &s->host, &s->host.ksymbols, &map);
 }
 
 static int freeze(struct kernel *k)
@@ -168,14 +179,21 @@ void kernel_release(struct state *s)
 	id_table_release(&s->guest_pids);
 }
 
-static const struct space_map *find_in(const struct kernel *k, uint64_t ip, struct moment at)
+static const struct space_map *find_other(const struct kernel *k, uint64_t ip, struct moment at)
 {
 	const struct space_map *found = space_find(&k->ksymbols, SPACE_CODE, ip, at);
 
 	if (!found)
 		found = space_find(&k->modules, SPACE_CODE, ip, at);
-	if (!found)
-		found = space_find(&k->modules, SPACE_CODE, ip, end_of_time);
+	return found ? found : space_find(&k->modules, SPACE_CODE, ip, end_of_time);
+}
+
+static const struct space_map *find_in(const struct kernel *k, uint64_t ip, struct moment at)
+{
+	const struct space_map *found = NULL;
+
+	if (ip >= k->others_start && ip < k->others_end)
+		found = find_other(k, ip, at);
 	if (found)
 		return found;
 	return k->image && ip >= k->image->map.start && ip < k->image->map.end ? k->image : NULL;

@@ -67,6 +67,8 @@ struct space *threads_space_get(struct threads *t, uint32_t pid);
 struct kernel {
 	struct space_map *image; /* NULL until one is recorded */
 	struct space modules, ksymbols;
+	/* All of these lie in [@others_start, @others_end); both 0: there are none. */
+	uint64_t others_start, others_end;
 	struct space_version *versions; /* when frozen: of @modules and @ksymbols */
 };
 
