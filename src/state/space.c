@@ -271,7 +271,7 @@ void space_freeze(struct space *s, struct space_version *array)
 	s->last = NULL;
 }
 
-static const struct space_version *version_as_of(const struct space *s, struct moment at)
+const struct space_version *space_version(const struct space *s, struct moment at)
 {
 	uint32_t low = 0, high = s->count, mid;
 	const struct space_link *link;
@@ -293,22 +293,33 @@ static const struct space_version *version_as_of(const struct space *s, struct m
 
 bool space_is_steady(const struct space *s, struct moment first, struct moment last)
 {
-	return version_as_of(s, first) == version_as_of(s, last);
+	return space_version(s, first) == space_version(s, last);
+}
+
+const struct space_map *space_version_find(const struct space_version *v, enum space_tree tree,
+					   uint64_t addr, struct moment at,
+					   struct space_range *ret_range)
+{
+	const struct space_node *n = v ? node_at(v->root[tree], addr) : NULL;
+
+	if (!n || moment_before(at, n->map->born))
+		return NULL;
+	*ret_range = (struct space_range){n->start, n->end};
+	return n->map;
 }
 
 const struct space_map *space_find(const struct space *s, enum space_tree tree, uint64_t addr,
 				   struct moment at)
 {
-	const struct space_version *v = version_as_of(s, at);
-	const struct space_node *n = v ? node_at(v->root[tree], addr) : NULL;
+	struct space_range unused;
 
-	return n && !moment_before(at, n->map->born) ? n->map : NULL;
+	return space_version_find(space_version(s, at), tree, addr, at, &unused);
 }
 
 const struct space_map *space_find_replaced(const struct space *s, enum space_tree tree,
 					    uint64_t addr, struct moment at)
 {
-	const struct space_version *v = version_as_of(s, at);
+	const struct space_version *v = space_version(s, at);
 	const struct space_node *n;
 
 	if (!s->versions || !v || !v->replaced)

@@ -100,7 +100,23 @@ void space_freeze(struct space *s, struct space_version *array);
 /* Returns whether one version is valid for all moments from @first to @last. */
 bool space_is_steady(const struct space *s, struct moment first, struct moment last);
 
-/* Returns the mapping at @addr as of @at, or NULL. */
+/* Returns the version that is valid at @at; NULL: nothing is mapped. */
+const struct space_version *space_version(const struct space *s, struct moment at);
+
+/* A range of addresses, end exclusive. */
+struct space_range {
+	uint64_t start, end;
+};
+
+/*
+ * Returns the mapping at @addr as of @at, or NULL. @v is the version of @at. *@ret_range: all of
+ * the mapping around @addr that no other one covers.
+ */
+const struct space_map *space_version_find(const struct space_version *v, enum space_tree tree,
+					   uint64_t addr, struct moment at,
+					   struct space_range *ret_range);
+
+/* The same, without the range. */
 const struct space_map *space_find(const struct space *s, enum space_tree tree, uint64_t addr,
 				   struct moment at);
 

@@ -401,22 +401,38 @@ static bool is_absolute(enum dso_kind kind)
 	return false;
 }
 
-static const struct space_map *find_user(const struct state *s, uint32_t pid, uint64_t ip,
-					 struct moment at)
+/* As find_user(), where the last range does not do. */
+static const struct space_map *search_user(struct state_view *v, uint64_t ip)
 {
-	const struct space *space = threads_space(&s->threads, pid);
-	const struct space_map *found = NULL;
+	struct space_range range;
+	const struct space_map *found, *jit;
 
-	if (space)
-		found = space_find(space, SPACE_CODE, ip, at);
-	if (space && !found)
-		found = space_find(space, SPACE_DATA, ip, at);
-	if (space && (!found || found->map.dso->kind == DSO_ANON)) {
-		const struct space_map *jit = space_find(space, SPACE_JIT, ip, at);
-
-		found = jit ? jit : found;
+	found = space_version_find(v->maps, SPACE_CODE, ip, v->at, &range);
+	if (found && found->map.dso->kind != DSO_ANON) {
+		v->start = range.start;
+		v->end = range.end;
+		v->found = found;
+		return found;
 	}
-	return found;
+	if (!found)
+		found = space_version_find(v->maps, SPACE_DATA, ip, v->at, &range);
+	if (found && found->map.dso->kind != DSO_ANON)
+		return found;
+	jit = space_version_find(v->maps, SPACE_JIT, ip, v->at, &range);
+	return jit ? jit : found;
+}
+
+static const struct space_map *find_user(struct state_view *v, uint64_t ip)
+{
+	if (!v->has_maps) {
+		const struct space *space = threads_space(&v->state->threads, v->pid);
+
+		v->maps = space ? space_version(space, v->at) : NULL;
+		v->has_maps = true;
+	}
+	if (v->found && ip >= v->start && ip < v->end)
+		return v->found;
+	return search_user(v, ip);
 }
 
 static bool locate(const struct space_map *found, uint64_t ip, struct location *ret)
@@ -427,17 +443,29 @@ static bool locate(const struct space_map *found, uint64_t ip, struct location *
 	return found;
 }
 
+struct state_view state_view(const struct state *s, uint32_t pid, struct moment at)
+{
+	return (struct state_view){.state = s, .pid = pid, .at = at};
+}
+
+bool state_view_find(struct state_view *v, uint8_t cpumode, uint64_t ip, struct location *ret)
+{
+	const struct space_map *found = NULL;
+	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
+
+	if (cpumode == PERF_RECORD_MISC_USER)
+		found = find_user(v, ip);
+	else if (cpumode == PERF_RECORD_MISC_KERNEL || guest)
+		found = kernel_find(v->state, v->pid, guest, ip, v->at);
+	return locate(found, ip, ret);
+}
+
 bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
 		struct location *ret)
 {
-	const struct space_map *found = NULL;
+	struct state_view v = state_view(s, pid, at);
 
-	switch (cpumode) {
-	case PERF_RECORD_MISC_KERNEL: found = kernel_find(s, pid, false, ip, at); break;
-	case PERF_RECORD_MISC_GUEST_KERNEL: found = kernel_find(s, pid, true, ip, at); break;
-	case PERF_RECORD_MISC_USER: found = find_user(s, pid, ip, at); break;
-	}
-	return locate(found, ip, ret);
+	return state_view_find(&v, cpumode, ip, ret);
 }
 
 bool state_find_replaced(const struct state *s, uint32_t pid, uint64_t ip, struct moment at,

@@ -204,6 +204,29 @@ bool state_task_on(const struct state *s, uint32_t cpu, uint64_t time, uint32_t 
 bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
 		struct location *ret);
 
+struct space_version;
+struct space_map;
+
+/*
+ * The maps of a process as of one moment, for several addresses, as those of a call chain. It
+ * remembers where the last one was. It is void after the next state_apply(). One thread uses it.
+ */
+struct state_view {
+	const struct state *state;
+	uint32_t pid;
+	bool has_maps; /* @maps is set */
+	struct moment at;
+	const struct space_version *maps; /* NULL: none */
+	/* All addresses of [@start, @end) are in @found; NULL: none was found yet. */
+	const struct space_map *found;
+	uint64_t start, end;
+};
+
+/* Returns the view of process @pid as of @at. */
+struct state_view state_view(const struct state *s, uint32_t pid, struct moment at);
+/* As state_find(). */
+bool state_view_find(struct state_view *v, uint8_t cpumode, uint64_t ip, struct location *ret);
+
 /*
  * As state_find() for a user address, but in the program that the last exec before @at replaced.
  * Until the kernel has finished exec(), the task's user address is still in that program.

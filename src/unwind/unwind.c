@@ -99,7 +99,7 @@ static int find_code(struct unwind *u, const struct unwind_sample *s, uint64_t i
 {
 	ret->row = NULL;
 	ret->covered = ret->start = false;
-	state_find(u->state, s->pid, PERF_RECORD_MISC_USER, ip, s->at, &ret->loc);
+	state_view_find(&u->view, PERF_RECORD_MISC_USER, ip, &ret->loc);
 	return has_file(&ret->loc) ? find_row(u, s->arch, ret) : 0;
 }
 
@@ -267,6 +267,7 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 	bool signal;
 	int rc = 0;
 
+	u->view = state_view(u->state, s->pid, s->at);
 	u->copy_ended = u->no_rules = u->guessed = false;
 	if (!begin(s, &p))
 		return 0;

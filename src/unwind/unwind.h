@@ -20,6 +20,7 @@ struct unwind {
 	const struct state *state;
 	struct cfi_tables *tables;
 	struct unwind_cache *cache;
+	struct state_view view; /* of the current sample */
 	/* How the last walk ended. None is set: at the outermost frame, or at @max frames. */
 	bool copy_ended; /* where the copy of the stack does */
 	/* In code without call frame information but the start of a program, or nothing is mapped.

@@ -17,21 +17,13 @@ struct frame_slot {
 	const struct dso *dso; /* NULL: empty */
 	uint64_t addr;
 	const struct symbol *sym;
-	uint32_t pid; /* 0 unless the dso's symbols differ by process */
+	const struct inline_chain *lines; /* of @lines_at; NULL: nothing is known */
+	uint32_t pid;			  /* 0 unless the dso's symbols differ by process */
+	enum { LINES_UNKNOWN, LINES_AT, LINES_BEFORE } lines_of; /* @addr, or the byte before it */
 };
 
 struct frame_cache {
 	struct frame_slot slot[1u << CACHE_BITS];
-};
-
-struct inline_slot {
-	const struct dso *dso; /* NULL: empty */
-	uint64_t addr;
-	const struct inline_chain *chain;
-};
-
-struct inline_cache {
-	struct inline_slot slot[1u << CACHE_BITS];
 };
 
 /* The markers of a call chain, and the cpumode of the addresses after each. */
@@ -75,7 +67,6 @@ void frames_release(struct frames *f)
 {
 	unwind_release(&f->unwind);
 	free(f->cache);
-	free(f->inline_cache);
 	free(f->frame);
 	free(f->steps);
 	*f = (struct frames){0};
@@ -89,8 +80,8 @@ static const struct symbol *look_up(const struct trace *t, const struct dso *dso
 	return sym ? dso_alias_symbol(t->aliases, dso, sym) : NULL;
 }
 
-static const struct symbol *find_symbol(struct frames *f, const struct dso *dso, uint32_t pid,
-					uint64_t addr)
+static struct frame_slot *slot_of(struct frames *f, const struct dso *dso, uint32_t pid,
+				  uint64_t addr)
 {
 	uint32_t key = dso->kind == DSO_ANON ? pid : 0;
 	uint64_t hash = (addr ^ ((uint64_t)dso->index << 40) ^ key) * 0x9e3779b97f4a7c15ull;
@@ -103,7 +94,7 @@ static const struct symbol *find_symbol(struct frames *f, const struct dso *dso,
 			.pid = key,
 			.sym = look_up(f->trace, dso, pid, addr),
 		};
-	return slot->sym;
+	return slot;
 }
 
 /* Resolves a frame whose address and mode are set. */
@@ -113,7 +104,8 @@ static void locate(struct frames *f, uint32_t pid, const struct location *loc, s
 		return;
 	ret->dso = loc->map->dso;
 	ret->addr = loc->addr;
-	ret->sym = find_symbol(f, ret->dso, pid, loc->addr);
+	ret->pid = pid;
+	ret->sym = slot_of(f, ret->dso, pid, loc->addr)->sym;
 }
 
 /*
@@ -129,7 +121,7 @@ static void locate_beyond_image(struct frames *f, struct moment at, struct frame
 
 	if (!image || ret->ip < image->end)
 		return;
-	sym = find_symbol(f, image->dso, 0, ret->ip);
+	sym = slot_of(f, image->dso, 0, ret->ip)->sym;
 	if (!sym)
 		return;
 	state_find(state, 0, PERF_RECORD_MISC_KERNEL, sym->start, at, &start);
@@ -139,16 +131,24 @@ static void locate_beyond_image(struct frames *f, struct moment at, struct frame
 	ret->sym = sym;
 }
 
-void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
+static void resolve(struct frames *f, struct state_view *maps, uint8_t cpumode, uint64_t ip,
 		    struct frame *ret)
 {
 	struct location loc;
 
 	*ret = (struct frame){.ip = ip, .addr = ip, .cpumode = cpumode};
-	state_find(f->trace->state, pid, cpumode, ip, at, &loc);
-	locate(f, pid, &loc, ret);
+	state_view_find(maps, cpumode, ip, &loc);
+	locate(f, maps->pid, &loc, ret);
 	if (!loc.map && cpumode == PERF_RECORD_MISC_KERNEL)
-		locate_beyond_image(f, at, ret);
+		locate_beyond_image(f, maps->at, ret);
+}
+
+void frames_resolve(struct frames *f, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
+		    struct frame *ret)
+{
+	struct state_view maps = state_view(f->trace->state, pid, at);
+
+	resolve(f, &maps, cpumode, ip, ret);
 }
 
 /* Returns the mode of the other half of the address space; @mode itself if it has none. */
@@ -194,26 +194,19 @@ void frames_resolve_data(struct frames *f, uint32_t pid, uint8_t cpumode, uint64
 
 void frames_find_line(struct frames *f, struct frame *frame)
 {
-	uint64_t addr = frame->addr, hash;
-	struct inline_slot *slot;
+	struct frame_slot *slot;
+	bool before;
 
 	if (!f->trace->inlines || !frame->dso || !frame->sym)
 		return;
-	addr -= frame->is_return && addr > frame->sym->start;
-	if (!f->inline_cache)
-		f->inline_cache = calloc(1, sizeof(*f->inline_cache));
-	if (!f->inline_cache)
-		return;
-	hash = (addr ^ ((uint64_t)frame->dso->index << 40)) * 0x9e3779b97f4a7c15ull;
-	slot = &f->inline_cache->slot[hash >> (64 - CACHE_BITS)];
-	if (slot->dso != frame->dso || slot->addr != addr)
-		*slot = (struct inline_slot){
-			.dso = frame->dso,
-			.addr = addr,
-			.chain = inlines_find(f->trace->inlines, frame->dso, addr),
-		};
-	frame->lines = slot->chain;
-	frame->line = slot->chain ? slot->chain->nr - 1 : 0;
+	before = frame->is_return && frame->addr > frame->sym->start;
+	slot = slot_of(f, frame->dso, frame->pid, frame->addr);
+	if (slot->lines_of != (before ? LINES_BEFORE : LINES_AT)) {
+		slot->lines = inlines_find(f->trace->inlines, frame->dso, frame->addr - before);
+		slot->lines_of = before ? LINES_BEFORE : LINES_AT;
+	}
+	frame->lines = slot->lines;
+	frame->line = slot->lines ? slot->lines->nr - 1 : 0;
 }
 
 /* Returns the frame of entry @i of the lines of @from, an inlined function. */
@@ -271,11 +264,11 @@ static int find_lines(struct frames *f)
 	return f->inlines == FRAMES_INLINED && f->is_chain ? add_inlined(f) : 0;
 }
 
-static int push(struct frames *f, const struct walk_sample *ws, uint8_t cpumode, uint64_t ip)
+static int push(struct frames *f, uint8_t cpumode, uint64_t ip)
 {
 	if (array_grow(&f->frame, &f->cap, f->nr + 1, sizeof(*f->frame)) < 0)
 		return -ENOMEM;
-	frames_resolve(f, ws->s.pid, cpumode, ip, ws->rec->at, &f->frame[f->nr++]);
+	resolve(f, &f->maps, cpumode, ip, &f->frame[f->nr++]);
 	return 0;
 }
 
@@ -326,9 +319,9 @@ static int push_branch_stack(struct frames *f, const struct walk_sample *ws, uin
 	int rc = 0;
 
 	if (!skip)
-		rc = push(f, ws, PERF_RECORD_MISC_USER, user_leaf(s, user));
+		rc = push(f, PERF_RECORD_MISC_USER, user_leaf(s, user));
 	for (uint64_t i = skip ? skip - 1 : 0; !rc && i < s->branch_nr && f->nr < max; i++)
-		rc = push(f, ws, PERF_RECORD_MISC_USER, s->branches[i].from);
+		rc = push(f, PERF_RECORD_MISC_USER, s->branches[i].from);
 	return rc;
 }
 
@@ -415,6 +408,7 @@ static int find_chain(struct frames *f, const struct walk_sample *ws, size_t max
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 
 	f->nr = 0;
+	f->maps = state_view(f->trace->state, ws->s.pid, ws->rec->at);
 	f->copy_ended = false;
 	f->leafless = skip;
 	for (uint64_t i = 0; i < ws->s.callchain_nr && f->nr < max; i++) {
@@ -426,7 +420,7 @@ static int find_chain(struct frames *f, const struct walk_sample *ws, size_t max
 				skip--;
 				continue;
 			}
-			if (push(f, ws, cpumode, ip) < 0)
+			if (push(f, cpumode, ip) < 0)
 				return -ENOMEM;
 			f->frame[f->nr - 1].is_return =
 				i && ws->s.callchain[i - 1] < PERF_CONTEXT_MAX;
@@ -514,7 +508,8 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 	}
 	if (!(ws->s.type & (PERF_SAMPLE_IP)))
 		return 0;
-	rc = push(f, ws, ws->s.cpumode, ws->s.ip);
+	f->maps = state_view(f->trace->state, ws->s.pid, ws->rec->at);
+	rc = push(f, ws->s.cpumode, ws->s.ip);
 	return rc ? rc : find_lines(f);
 }
 

@@ -31,13 +31,14 @@ struct frame {
 	size_t line; /* the frame's index in @lines */
 	/* With frames->history: which end of a branch the frame is; @step is then set. */
 	enum frame_side { FRAME_OF_CHAIN, FRAME_FROM, FRAME_TO, FRAME_BESIDE } side;
+	uint32_t pid; /* of the process; set if @dso is */
 	const struct branch_step *step;
 };
 
 struct frames {
 	struct trace *trace;
 	struct frame_cache *cache;
-	struct inline_cache *inline_cache;	   /* NULL: none was needed */
+	struct state_view maps;			   /* of the last sample */
 	struct unwind unwind;			   /* if the recording has copies of stacks */
 	const struct unwind_arch *arch64, *arch32; /* of 64 and 32 bit tasks; NULL: not known */
 	struct frame *frame;			   /* of the last sample, innermost first */

@@ -192,14 +192,18 @@ static struct model replay(const struct event *events, size_t n, struct moment a
 static void check_space(const struct state *s, const struct event *events, const struct model *m,
 			uint32_t pid, struct moment at, unsigned int seed)
 {
-	struct location loc;
+	struct state_view view = state_view(s, pid, at);
+	struct location loc, alone;
 	uint64_t ip;
 
-	for (ip = 0; ip < CELLS; ip++) {
+	for (unsigned int i = 0; i < 2 * CELLS; i++) {
+		ip = i < CELLS ? i : (uint64_t)(rand() % CELLS);
 		int want = m->code[pid][ip] ? m->code[pid][ip] : m->data[pid][ip];
 		const struct event *e = &events[want - 1];
-		bool found = state_find(s, pid, PERF_RECORD_MISC_USER, ip, at, &loc);
+		bool found = state_view_find(&view, PERF_RECORD_MISC_USER, ip, &loc);
 
+		state_find(s, pid, PERF_RECORD_MISC_USER, ip, at, &alone);
+		assert_ptr_equal(loc.map, alone.map);
 		if (found != !!want || !found != !loc.map)
 			fail_msg("seed %u: pid %u ip %d: found %d, want %d", seed, pid, (int)ip,
 				 found, want);
