@@ -50,16 +50,21 @@ int buf_append(struct buf *b, const void *p, size_t n)
 	return 0;
 }
 
-int buf_zero(struct buf *b, size_t n)
+int buf_fill(struct buf *b, char c, size_t n)
 {
 	int rc = buf_reserve(b, n);
 
 	if (rc)
 		return rc;
 	if (n)
-		memset(b->data + b->len, 0, n);
+		memset(b->data + b->len, c, n);
 	b->len += n;
 	return 0;
+}
+
+int buf_zero(struct buf *b, size_t n)
+{
+	return buf_fill(b, 0, n);
 }
 
 /* Most texts fit into what is left, or into a few bytes more, and are made once. */

@@ -23,6 +23,9 @@ int buf_reserve(struct buf *b, size_t more);
 /* Appends @n bytes. Returns 0 or -ENOMEM (the buffer is then unchanged). */
 int buf_append(struct buf *b, const void *p, size_t n);
 
+/* Appends @c @n times. Returns 0 or -ENOMEM (the buffer is then unchanged). */
+int buf_fill(struct buf *b, char c, size_t n);
+
 /* Appends @n zero bytes. Returns 0 or -ENOMEM (the buffer is then unchanged). */
 int buf_zero(struct buf *b, size_t n);
 

@@ -44,14 +44,24 @@ static size_t cell_of(const struct table *t, const struct sort_key *key)
 /* Puts the escaped text of a cell into t->cell. */
 static int key_text(struct table *t, const struct hist_entry *e, const struct sort_key *key)
 {
-	struct buf raw = {0};
-	int rc = key->text(t->r->trace, hist_cells(t->h, e)[cell_of(t, key)], &raw);
+	int rc;
 
-	t->cell.len = 0;
-	if (!rc)
-		rc = text_escape_len(&t->cell, (const char *)raw.data, raw.len);
-	buf_release(&raw);
-	return rc;
+	t->raw.len = t->cell.len = 0;
+	rc = key->text(t->r->trace, hist_cells(t->h, e)[cell_of(t, key)], &t->raw);
+	return rc ? rc : text_escape_len(&t->cell, (const char *)t->raw.data, t->raw.len);
+}
+
+/* Appends a percentage to t->cell; @width 0: as short as it is. */
+static int add_share(struct table *t, uint64_t part, uint64_t all, int width)
+{
+	struct share_text *s = &t->share[part * 0x9e3779b97f4a7c15ull >> 58 & (SHARE_TEXTS - 1)];
+
+	if (!s->all || s->part != part || s->all != all || s->width != width) {
+		*s = (struct share_text){.part = part, .all = all, .width = width};
+		s->len = snprintf(s->text, sizeof(s->text), "%*.2f%%", width ? width - 1 : 0,
+				  percent(part, all));
+	}
+	return buf_append(&t->cell, s->text, (size_t)s->len);
 }
 
 /* Appends the number of a member of the group to t->cell; @width 0: as short as it is. */
@@ -78,8 +88,7 @@ static int add_number(struct table *t, const struct hist_entry *e, const struct 
 	case FIELD_PERCENT:
 	case FIELD_LATENCY: break;
 	}
-	return buf_printf(&t->cell, "%*.2f%%", width ? width - 1 : 0,
-			  percent(value, f->kind == FIELD_LATENCY ? h->latency : h->period));
+	return add_share(t, value, f->kind == FIELD_LATENCY ? h->latency : h->period, width);
 }
 
 /* Puts the text of a row's column into t->cell: a sum for each member, or the text of a key. */
@@ -189,23 +198,23 @@ int table_add_column(struct table *t, size_t column, const char *text, size_t le
 {
 	const struct column *c = &t->columns->shown[column];
 	bool right = c->field || c->key->right, last = column + 1 == t->columns->nr_shown;
-	size_t columns, start;
-	int pad, rc;
+	size_t columns, start, pad;
+	int rc;
 
 	if (t->opts->separator)
 		return table_add_separated(t, text, len, c->key, !column);
 	rc = buf_append(&t->line, "  ", 2);
 	columns = text_columns(text, len);
-	pad = columns < t->width[column] ? (int)(t->width[column] - columns) : 0;
+	pad = columns < t->width[column] ? t->width[column] - columns : 0;
 	if (!rc && right)
-		rc = buf_printf(&t->line, "%*s", pad, "");
+		rc = buf_fill(&t->line, ' ', pad);
 	start = t->line.len;
 	if (!rc && len)
 		rc = buf_append(&t->line, text, len);
 	if (columns > t->width[column])
 		text_truncate(&t->line, start, t->width[column]);
 	if (!rc && !right && !last)
-		rc = buf_printf(&t->line, "%*s", pad, "");
+		rc = buf_fill(&t->line, ' ', pad);
 	return rc;
 }
 
@@ -235,11 +244,7 @@ void table_put_comment(struct table *t)
 /* Appends dots under a heading, as wide as the column. */
 int table_add_dots(struct table *t, size_t width)
 {
-	int rc = buf_append(&t->line, "  ", 2);
-
-	while (!rc && width--)
-		rc = buf_append(&t->line, ".", 1);
-	return rc;
+	return buf_append(&t->line, "  ", 2) ?: buf_fill(&t->line, '.', width);
 }
 
 static int put_dots(struct table *t)
@@ -539,5 +544,6 @@ int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 		fputs("# No samples\n", out);
 	buf_release(&t.line);
 	buf_release(&t.cell);
+	buf_release(&t.raw);
 	return rc;
 }

@@ -6,6 +6,16 @@
 #include "render/table.h"
 #include "render/text.h"
 
+/* A share as text. Most rows of a long table have a share that others have, too. */
+struct share_text {
+	uint64_t part, all; /* @all 0: none */
+	int width;
+	int len;
+	char text[32];
+};
+
+#define SHARE_TEXTS 64 /* a power of two */
+
 struct table {
 	FILE *out;
 	struct report *r;
@@ -16,6 +26,8 @@ struct table {
 	size_t width[COLUMNS_MAX];
 	unsigned int line_width; /* to which lines are cut; 0: none */
 	struct buf line, cell;
+	struct buf raw; /* of @cell: not escaped */
+	struct share_text share[SHARE_TEXTS];
 	struct text_paint paint[COLUMNS_MAX]; /* of @line */
 	size_t nr_paints;
 };

@@ -74,7 +74,8 @@ int key_string_text(const struct trace *t, struct hist_cell cell, struct buf *ou
 
 int key_compare_strings(const struct trace *t, struct hist_cell a, struct hist_cell b)
 {
-	return strcmp((const char *)(uintptr_t)a.a, (const char *)(uintptr_t)b.a);
+	/* Equal strings of a table are one. */
+	return a.a == b.a ? 0 : strcmp((const char *)(uintptr_t)a.a, (const char *)(uintptr_t)b.a);
 }
 
 static int tid_cell(const struct key_source *src, struct hist_cell *ret)
@@ -132,7 +133,7 @@ int key_dso_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 
 int key_dso_compare(const struct trace *t, struct hist_cell a, struct hist_cell b)
 {
-	return strcmp(dso_name(t, a), dso_name(t, b));
+	return a.a == b.a ? 0 : strcmp(dso_name(t, a), dso_name(t, b));
 }
 
 /* a: the symbol, with its mode in b; without symbol the mode (below any pointer), b the address. */
@@ -158,10 +159,16 @@ static const struct symbol *sym_of(struct hist_cell cell)
 int key_sym_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 {
 	const struct symbol *sym = sym_of(cell);
+	const char level[] = {'[', sym ? frame_level(cell.b) : '?', ']', ' '};
+	int rc;
 
-	if (sym)
-		return buf_printf(out, "[%c] %s%s", frame_level(cell.b), sym->name,
-				  symbol_is_inlined(sym) ? INLINED_MARK : "");
+	if (sym) {
+		rc = buf_append(out, level, sizeof(level))
+			     ?: buf_append(out, sym->name, strlen(sym->name));
+		return rc || !symbol_is_inlined(sym)
+			       ? rc
+			       : buf_append(out, INLINED_MARK, strlen(INLINED_MARK));
+	}
 	return buf_printf(out, "[%c] 0x%016" PRIx64, frame_level(cell.a), cell.b);
 }
 
