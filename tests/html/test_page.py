@@ -64,6 +64,19 @@ def test_large_page(bench):
     expect('nearly all, counted in two ways', table_of(thread) == most and status_of(thread)[0] > 90000, status_of(thread))
 
 
+def test_row_keeps_the_keys(bench):
+    """A row that is chosen is drawn anew, and arrows go on from it."""
+    chromium, focused = bench.show(bench.page('plain'), '#view=table'), 'Number(document.activeElement.dataset.fn)'
+    rows = chromium.run("[...document.querySelectorAll('#functions tbody tr')].map(row => Number(row.dataset.fn))")
+    chromium.key('2')
+    for _ in range(2):
+        chromium.key('ArrowDown')
+    expect('the third row', chromium.run(focused) == rows[2], chromium.run(focused), rows)
+    chromium.key('Enter')
+    expect('it is chosen', chromium.run("Number(document.querySelector('#functions [aria-selected]').dataset.fn)") == rows[2])
+    expect('it has the keys', chromium.run(focused) == rows[2], chromium.run(focused))
+
+
 def test_other_event(bench):
     chromium = bench.show(bench.page('plain'), '#view=table')
     chromium.run('''(e => { e.value = 1; e.dispatchEvent(new Event('change')); })(document.getElementById('event'))''')

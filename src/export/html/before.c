@@ -10,7 +10,7 @@
 
 /* The key of a sum; without padding. */
 struct before_key {
-	uint32_t event, node; /* the node plus one; 0: samples without frames */
+	uint32_t event, stack;
 };
 
 struct before_sum {
@@ -46,15 +46,14 @@ static int before_sample(void *writer, const struct export_sample *s)
 {
 	struct before_walk *w = writer;
 	struct before_key key = {.event = event_of(w, s->ws->evsel)};
-	uint32_t node, place, number, nr;
+	uint32_t place, number, nr;
 	int rc;
 
 	if (key.event == INTERN_NONE)
 		return 0;
-	rc = html_tree_put(w->tree, s, &node, &place);
+	rc = html_tree_put(w->tree, s, &key.stack, &place);
 	if (rc)
 		return rc;
-	key.node = node + 1; /* INTERN_NONE becomes 0 */
 	nr = intern_count(&w->keys);
 	number = intern_put(&w->keys, &key);
 	if (number == INTERN_NONE ||
@@ -85,7 +84,7 @@ static int write_sums(const struct before_walk *w, struct out *out)
 		const struct before_key *key = intern_at(&w->keys, i);
 
 		rc = html_table_add(&table,
-				    (const uint64_t[]){key->node, key->event, w->sums[i].weight,
+				    (const uint64_t[]){key->stack, key->event, w->sums[i].weight,
 						       w->sums[i].samples});
 	}
 	rc = rc ?: html_table_write(&table, out, "before");

@@ -25,7 +25,7 @@
 /* Columns of samples, in their order. Numbers that may be missing are one more than their value. */
 enum {
 	SAMPLE_TIME,
-	SAMPLE_NODE,
+	SAMPLE_STACK,
 	SAMPLE_THREAD,
 	SAMPLE_CPU,
 	SAMPLE_EVENT,
@@ -124,15 +124,15 @@ static int html_sample(void *writer, const struct export_sample *s)
 	struct html *w = writer;
 	const struct pd_sample *p = &s->ws->s;
 	uint64_t row[SAMPLE_COLUMNS] = {[SAMPLE_WEIGHT] = p->period}, spot;
-	uint32_t thread = export_thread_put(&w->threads, p->pid, p->tid, s->comm), node, place;
-	int rc = thread == INTERN_NONE ? -ENOMEM : html_tree_put(&w->tree, s, &node, &place);
+	uint32_t thread = export_thread_put(&w->threads, p->pid, p->tid, s->comm), stack, place;
+	int rc = thread == INTERN_NONE ? -ENOMEM : html_tree_put(&w->tree, s, &stack, &place);
 
 	if (rc)
 		return rc;
 	row[SAMPLE_TIME] =
 		time_delta(&w->samples, &w->sample_tick,
 			   has_time(s->ws) ? ticks_of(w, p->time) : (int64_t)w->sample_tick);
-	row[SAMPLE_NODE] = (uint32_t)(node + 1);
+	row[SAMPLE_STACK] = stack;
 	row[SAMPLE_THREAD] = thread;
 	row[SAMPLE_CPU] = p->type & PERF_SAMPLE_CPU ? (uint64_t)p->cpu + 1 : 0;
 	row[SAMPLE_EVENT] = s->ws->evsel->index;

@@ -22,6 +22,7 @@ struct html_place {
 const struct html_tree html_tree_empty = {
 	.functions = EXPORT_FUNCTIONS_INIT,
 	.nodes = {.size = sizeof(struct html_node)},
+	.stacks = {.size = sizeof(uint32_t)},
 	.places = {.size = sizeof(struct html_place)},
 	.dsos = {.size = sizeof(const struct dso *)},
 };
@@ -63,12 +64,12 @@ uint32_t html_tree_function(struct html_tree *t, const struct frame *frame)
 	return number;
 }
 
-int html_tree_put(struct html_tree *t, const struct export_sample *s, uint32_t *ret_node,
+int html_tree_put(struct html_tree *t, const struct export_sample *s, uint32_t *ret_stack,
 		  uint32_t *ret_place)
 {
 	struct html_node node = {.parent = INTERN_NONE};
 	struct html_place place = {.function = INTERN_NONE};
-	uint32_t number = INTERN_NONE, line = INTERN_NONE;
+	uint32_t number = INTERN_NONE, line = INTERN_NONE, leaf;
 
 	for (size_t i = s->nr_frames; i--;) {
 		node.function = html_tree_function(t, &s->frame[i]);
@@ -84,9 +85,10 @@ int html_tree_put(struct html_tree *t, const struct export_sample *s, uint32_t *
 		if (line == INTERN_NONE)
 			return -ENOMEM;
 	}
-	*ret_node = number;
+	leaf = number + 1; /* INTERN_NONE becomes 0 */
+	*ret_stack = intern_put(&t->stacks, &leaf);
 	*ret_place = line;
-	return 0;
+	return *ret_stack == INTERN_NONE ? -ENOMEM : 0;
 }
 
 /* --- output --------------------------------------------------------------------------------------
@@ -183,6 +185,25 @@ static int write_nodes(struct html_tree *t, struct out *out)
 	return rc;
 }
 
+/* Writes the differences of the leaves' numbers plus one. */
+static int write_stacks(struct html_tree *t, struct out *out)
+{
+	struct html_table table = {.nr_columns = 1};
+	uint32_t before = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < intern_count(&t->stacks); i++) {
+		const uint32_t *leaf = intern_at(&t->stacks, i);
+
+		rc = html_table_add(&table,
+				    (const uint64_t[]){html_zigzag((int64_t)*leaf - before)});
+		before = *leaf;
+	}
+	rc = rc ?: html_table_write(&table, out, "stacks");
+	html_table_release(&table);
+	return rc;
+}
+
 static int write_places(struct html_tree *t, struct out *out)
 {
 	struct html_table table = {.nr_columns = 2};
@@ -200,13 +221,15 @@ static int write_places(struct html_tree *t, struct out *out)
 
 int html_tree_write(struct html_tree *t, struct out *out)
 {
-	return write_functions(t, out) ?: write_nodes(t, out) ?: write_places(t, out);
+	return write_functions(t, out) ?: write_nodes(t, out) ?: write_stacks(t, out)
+	       ?: write_places(t, out);
 }
 
 void html_tree_release(struct html_tree *t)
 {
 	export_functions_release(&t->functions);
 	intern_release(&t->nodes);
+	intern_release(&t->stacks);
 	intern_release(&t->places);
 	intern_release(&t->dsos);
 	intern_strings_release(&t->files);

@@ -226,10 +226,12 @@ function onKey(e) {
 /* Gives the keys to the view. */
 function focusView() {
 	const main = $(VIEWS[S.view].main);
-	if (S.view === 'table')
-		(main.tBodies[0].querySelector('[aria-selected]') ?? main.tBodies[0].rows[0])?.focus();
-	else
+	if (S.view === 'table') {
+		main.tBodies[0].rows[0]?.focus();
+		focusRow(S.fn);
+	} else {
 		main.focus({preventScroll: true});
+	}
 }
 
 /* --- beginning -------------------------------------------------------------------------------- */

@@ -35,12 +35,12 @@ function loadText(number) {
 /* Sums of the chosen samples by spot. */
 function spotSums() {
 	return keep('spots', sumKey(), () => {
-		const {node, thread, cpu, weight, time} = D.samples, of = D.instructions, events = eventsOf();
+		const {stack, thread, cpu, weight, time} = D.samples, of = D.instructions, events = eventsOf();
 		const sums = new Float64Array(D.spots.row.length), mask = holders(), [first, end, compare] = sampleRange(S.from, S.to);
 		const each = S.unit === 'samples';
 		for (let i = first; i < end; i++) {
 			if (!of[i] || events !== null && events[i] !== S.event || S.thread >= 0 && thread[i] !== S.thread || S.cpu >= 0 && cpu[i] !== S.cpu ||
-			    mask !== null && !mask[node[i]] || compare && (time[i] < S.from || time[i] > S.to))
+			    mask !== null && !mask[stack[i]] || compare && (time[i] < S.from || time[i] > S.to))
 				continue;
 			sums[of[i] - 1] += each ? 1 : weight[i];
 		}

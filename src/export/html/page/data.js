@@ -2,19 +2,20 @@
 /*
  * The data of the page: typed arrays made of its tables (src/export/html/table.h).
  *
- * Node 0 is the root, above the outermost callers; a sample without frames is at it. Times are
- * ticks since the first sample. Thread, CPU and place of a sample or mark are one more than their
- * number where they may be missing.
+ * Node 0 is the root, above the outermost callers; a sample without frames is at it. A stack is a node
+ * that samples are at. Times are ticks since the first sample. Thread, CPU and place of a sample or
+ * mark are one more than their number where they may be missing.
  */
 const SWITCH = 0, WAKEUP = 1, MARK = 2;
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* Types of columns. A sum or time counts from the row before in its part; numbers and times have 32 bits if that is enough. */
+/* Types of columns. A sum or time counts from the row before in its part; a number has the smallest type. */
 const TYPES = {
-	samples: ['time', Uint32Array, Uint32Array, Uint16Array, Uint16Array, 'number', Uint32Array],
+	samples: ['time', 'number', 'number', 'number', 'number', 'number', 'number'],
 	marks: [Uint8Array, 'sum', Float64Array, Uint32Array, Uint32Array, Uint32Array, Uint32Array, Float64Array],
 	nodes: [Uint32Array, Uint32Array],
+	stacks: ['sum'],
 	places: [Uint32Array, Uint32Array],
 	instructions: [Uint32Array],
 	spots: [Uint32Array, Uint32Array],
@@ -50,6 +51,9 @@ function fill(column, first, planes, width) {
 	}
 	return column;
 }
+
+/* The smallest type of arrays with numbers up to @most. */
+const typeFor = most => most <= 0xff ? Uint8Array : most <= 0xffff ? Uint16Array : most <= 0xffffffff ? Uint32Array : Float64Array;
 
 const unzigzag = n => n % 2 ? -(n + 1) / 2 : n / 2;
 
@@ -120,7 +124,7 @@ function decodeTable(bytes, types) {
 			sorted = times.sorted;
 			return times.column;
 		}
-		const Type = types[i] !== 'number' ? types[i] : width > 4 || first > 0xffffffff ? Float64Array : Uint32Array;
+		const Type = types[i] === 'number' ? typeFor(Math.max(first, 256 ** width - 1)) : types[i];
 		return width ? fill(new Type(rows), first, planes, width) : first;
 	});
 	return {rows, columns, sorted};
@@ -162,7 +166,7 @@ class Gatherer {
 	arrayFor(column, Type) {
 		if (column.array === null)
 			column.array = new Type(this.count);
-		else if (Type === Float64Array && !(column.array instanceof Type))
+		else if (Type.BYTES_PER_ELEMENT > column.array.BYTES_PER_ELEMENT)
 			column.array = new Type(column.array);
 		return column.array;
 	}
@@ -176,7 +180,7 @@ class Gatherer {
 		if (column.array === null && same.every(([value]) => value === same[0][0]))
 			return same.length ? same[0][0] : 0;
 		for (const [value, from, rows] of same)
-			this.arrayFor(column, value > 0xffffffff ? Float64Array : TYPES.samples[number] === Uint16Array ? Uint16Array : Uint32Array).fill(value, from, from + rows);
+			this.arrayFor(column, typeFor(value)).fill(value, from, from + rows);
 		return column.array;
 	}
 }
@@ -220,15 +224,16 @@ const asArray = (column, Type, rows) => typeof column === 'number' ? new Type(ro
  * an array when they are asked for.
  */
 function readSamples(gathered) {
-	const {count} = gathered, array = (number, Type) => asArray(gathered.column(number), Type, count);
+	const {count} = gathered, spread = column => typeof column === 'number' ? new (typeFor(column))(count).fill(column) : column;
+	const array = number => spread(gathered.column(number));
 	const event = gathered.column(4), place = gathered.column(6);
 	let weight = gathered.column(5);
 	return {
-		count, time: array(0, Uint32Array), node: array(1, Uint32Array), thread: array(2, Uint32Array), cpu: array(3, Uint16Array),
+		count, time: array(0), stack: array(1), thread: array(2), cpu: array(3),
 		event: typeof event === 'number' ? null : event, oneEvent: typeof event === 'number' ? event : -1,
-		oneWeight: typeof weight === 'number' ? weight : -1, sorted: gathered.isSorted(), place: place === 0 ? null : asArray(place, Uint32Array, count),
+		oneWeight: typeof weight === 'number' ? weight : -1, sorted: gathered.isSorted(), place: place === 0 ? null : array(6),
 		get weight() {
-			weight = asArray(weight, weight > 0xffffffff ? Float64Array : Uint32Array, count);
+			weight = spread(weight);
 			return weight;
 		},
 	};
@@ -367,19 +372,16 @@ async function readData() {
 	const data = {
 		...index, samples, marks: readMarks(parts.marks),
 		functions: functions.list, rank: functions.rank, canon: functions.canon,
-		tree: readTree(parts.nodes),
+		tree: readTree(parts.nodes), stacks: Uint32Array.from(parts.stacks[0].columns[0]),
 		places: {fn: asArray(columns[0], Uint32Array, rows), line: asArray(columns[1], Uint32Array, rows)},
 		sched: readColumns(parts.sched ?? [], TYPES.sched, ['kind', 'time', 'thread', 'cpu', 'ns', 'blocked']),
-		before: parts.before ? readColumns(parts.before, TYPES.before, ['node', 'event', 'weight', 'samples']) : null,
+		before: parts.before ? readColumns(parts.before, TYPES.before, ['stack', 'event', 'weight', 'samples']) : null,
 		codes: readCodes(parts.codes, functions.canon), later: parts.later, instructions: null,
 		spots: {fn: asArray(parts.spots[0].columns[0], Uint32Array, parts.spots[0].rows), row: asArray(parts.spots[0].columns[1], Uint32Array, parts.spots[0].rows)},
 	};
 	if (!functions.distinct) {
 		data.tree = foldTree(data.tree, functions.canon, null);
-		for (let i = 0; i < samples.count; i++)
-			samples.node[i] = data.tree.of[samples.node[i]];
-		for (let i = 0; i < (data.before?.count ?? 0); i++)
-			data.before.node[i] = data.tree.of[data.before.node[i]];
+		data.stacks = data.stacks.map(node => data.tree.of[node]);
 	}
 	data.counts = countEvents(samples, data.events.length);
 	data.timed = data.events.map(event => event.timed);

@@ -71,18 +71,18 @@ function correctChances(rows) {
 
 const isDiff = () => D.before !== null;
 
-/* Sums by node of the earlier recording, as timeSums() makes them: {self, counts}. */
+/* Sums by stack of the earlier recording, as timeSums() makes them: {self, counts}. */
 function beforeSums() {
 	return keep('before', [S.event, S.unit, S.fn], () => {
-		const {node, event: events, weight, samples, count} = D.before, mask = holders();
-		const self = new Float64Array(D.tree.count), counts = new Float64Array(D.tree.count);
+		const {stack, event: events, weight, samples, count} = D.before, mask = holders();
+		const self = new Float64Array(D.stacks.length), counts = new Float64Array(D.stacks.length);
 		let sum = 0, all = 0;
 		for (let i = 0; i < count; i++) {
-			if (events[i] !== S.event || mask !== null && !mask[node[i]])
+			if (events[i] !== S.event || mask !== null && !mask[stack[i]])
 				continue;
 			const value = S.unit === 'samples' ? samples[i] : weight[i];
-			self[node[i]] += value;
-			counts[node[i]] += samples[i];
+			self[stack[i]] += value;
+			counts[stack[i]] += samples[i];
 			sum += value;
 			all += samples[i];
 		}
@@ -100,22 +100,10 @@ function afterSums() {
 	});
 }
 
-/* Adds up sums by node of tree(@inlines): {self, total}. */
-function addUpTree(base, inlines) {
-	const t = tree(inlines), self = t.of ? new Float64Array(t.count) : base;
-	if (t.of)
-		for (let i = 0; i < base.length; i++)
-			self[t.of[i]] += base[i];
-	const total = self.slice();
-	for (let i = t.count - 1; i > 0; i--)
-		total[t.parent[i]] += total[i];
-	return {self, total};
-}
-
 /* {self, total, counts: totals of samples} of both recordings by node. */
 function sidesByNode() {
 	return keep('sides', [sumKey(), S.inlines], () => [beforeSums(), afterSums()].map(({self, counts}) =>
-		({...addUpTree(self, S.inlines), counts: addUpTree(counts, S.inlines).total})));
+		({...addUpTree(self, tree()), counts: addUpTree(counts, tree()).total})));
 }
 
 /* Tests the stacks that have a share of either recording: Map of node to {p, corrected}. */
@@ -137,7 +125,7 @@ function diffRows() {
 	return keep('diffRows', sumKey(), () => {
 		const sides = [beforeSums(), afterSums()], owners = tree(false), rows = new Map();
 		sides.forEach(({self, counts}, side) => {
-			const value = addUpTree(self, false).self, samples = addUpTree(counts, false).self;
+			const value = addUpTree(self, tree(false)).self, samples = addUpTree(counts, tree(false)).self;
 			for (let i = 1; i < owners.count; i++) {
 				if (!value[i] && !samples[i])
 					continue;

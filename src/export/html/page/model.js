@@ -44,28 +44,31 @@ function tree(inlines = S.inlines) {
 	const all = inlines || !keep('hides', [], () => hidden.includes(1));
 	return keep('tree', [all], () => {
 		const ret = all ? {...D.tree, of: null} : foldTree(D.tree, D.canon, hidden);
-		return ret;
+		return {...ret, stacks: ret.of ? D.stacks.map(node => ret.of[node]) : D.stacks}; // the node of each stack
 	});
 }
 
 /* Marks the nodes of @t below another one of the same function. */
 const inner = t => (t.inner ??= findRecursion(t, D.functions.length));
 
-/* Marks the nodes of @t at or below a function that @chosen marks. */
-function below(t, chosen) {
-	const mask = new Uint8Array(t.count);
-	for (let i = 1; i < t.count; i++)
-		mask[i] = mask[t.parent[i]] | chosen[t.fn[i]];
+/* Marks the stacks that have a function that @chosen marks. */
+function stacksWith(chosen) {
+	const {parent, fn, count} = D.tree, below = new Uint8Array(count), mask = new Uint8Array(D.stacks.length);
+	for (let i = 1; i < count; i++)
+		below[i] = below[parent[i]] | chosen[fn[i]];
+	for (let i = 0; i < mask.length; i++)
+		mask[i] = below[D.stacks[i]];
 	return mask;
 }
 
+/* Marks the stacks with the chosen function; null: none is chosen. */
 function holders() {
 	if (S.fn < 0)
 		return null;
 	return keep('holders', [S.fn], () => {
 		const chosen = new Uint8Array(D.functions.length);
 		chosen[S.fn] = 1;
-		return below(D.tree, chosen);
+		return stacksWith(chosen);
 	});
 }
 
@@ -91,9 +94,9 @@ function found() {
 		Uint8Array.from(D.functions, f => expression.test(f.name.slice(0, NAME_TRIED)) ? 1 : 0));
 }
 
-function foundNodes() {
+function foundStacks() {
 	const chosen = found();
-	return chosen && keep('foundNodes', [S.search], () => below(D.tree, chosen));
+	return chosen && keep('foundStacks', [S.search], () => stacksWith(chosen));
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -118,37 +121,37 @@ function sampleRange(from, to) {
 	return D.samples.sorted ? [firstAt(from), firstAt(to + 1), false] : [0, D.samples.count, true];
 }
 
-/* Adds the samples from @first up to @end, times @sign, to sums by node; all of them are of the event. */
+/* Adds the samples from @first up to @end, times @sign, to sums by stack; all of them are of the event. */
 function addAll({self, counts}, first, end, sign) {
-	const {node, oneWeight} = D.samples, each = sign * (S.unit === 'samples' ? 1 : oneWeight);
+	const {stack, oneWeight} = D.samples, each = sign * (S.unit === 'samples' ? 1 : oneWeight);
 	if (counts === null) {
 		for (let i = first; i < end; i++)
-			self[node[i]] += each;
+			self[stack[i]] += each;
 		return;
 	}
 	const {weight} = D.samples;
 	for (let i = first; i < end; i++) {
-		self[node[i]] += sign * weight[i];
-		counts[node[i]] += sign;
+		self[stack[i]] += sign * weight[i];
+		counts[stack[i]] += sign;
 	}
 }
 
 /* Adds those of the samples that are of the event, the thread and the CPU; in a range if @compare. */
 function addSome({self, counts}, first, end, {event: wanted, thread: onlyThread, cpu: onlyCpu, from, to}, compare) {
-	const {node, thread, cpu, time, oneWeight} = D.samples, each = S.unit === 'samples' ? 1 : oneWeight, events = eventsOf();
+	const {stack, thread, cpu, time, oneWeight} = D.samples, each = S.unit === 'samples' ? 1 : oneWeight, events = eventsOf();
 	const weight = counts === null ? null : D.samples.weight;
 	for (let i = first; i < end; i++) {
 		if (events !== null && events[i] !== wanted || onlyThread >= 0 && thread[i] !== onlyThread || onlyCpu >= 0 && cpu[i] !== onlyCpu ||
 		    compare && (time[i] < from || time[i] > to))
 			continue;
-		const at = node[i];
+		const at = stack[i];
 		self[at] += counts === null ? each : weight[i];
 		if (counts !== null)
 			counts[at]++;
 	}
 }
 
-/* Returns sums by node of all samples of the event. */
+/* Returns sums by stack of all samples of the event. */
 function wholeSums() {
 	return keep('whole', [S.event, S.unit], () => {
 		const {count, oneEvent} = D.samples, sums = emptySums();
@@ -161,12 +164,12 @@ function wholeSums() {
 }
 
 const emptySums = () => ({
-	self: new Float64Array(D.tree.count),
-	counts: S.unit !== 'samples' && D.samples.oneWeight < 0 ? new Float64Array(D.tree.count) : null,
+	self: new Float64Array(D.stacks.length),
+	counts: S.unit !== 'samples' && D.samples.oneWeight < 0 ? new Float64Array(D.stacks.length) : null,
 });
 
 /*
- * Returns sums by node of the samples that the selection chooses, apart from its function. Where most
+ * Returns sums by stack of the samples that the selection chooses, apart from its function. Where most
  * of all are chosen, it takes the others off from the sums of all.
  */
 function timeSums() {
@@ -192,7 +195,7 @@ function timeSums() {
 
 const sumKey = () => [S.event, S.unit, S.from, S.to, S.thread, S.cpu, S.fn];
 
-/* Adds up sums by node. Returns {self, count, sum}. */
+/* Adds up sums by stack. Returns {self, count, sum}. */
 function addNodes({self, counts}) {
 	const each = S.unit === 'samples' ? 1 : D.samples.oneWeight;
 	let sum = 0, count = 0;
@@ -207,12 +210,12 @@ function addNodes({self, counts}) {
 
 /* Counts the chosen samples of an event whose periods are all zero. */
 function countPlainly() {
-	const [first, end, compare] = sampleRange(S.from, S.to), counts = new Float64Array(D.tree.count), mask = holders();
-	addSome({self: new Float64Array(D.tree.count), counts}, first, end, S, compare);
+	const [first, end, compare] = sampleRange(S.from, S.to), counts = new Float64Array(D.stacks.length), mask = holders();
+	addSome({self: new Float64Array(D.stacks.length), counts}, first, end, S, compare);
 	return counts.reduce((sum, n, i) => sum + (mask === null || mask[i] ? n : 0), 0);
 }
 
-/* Returns {self, count, sum} of the chosen samples. */
+/* Returns {self, count, sum} of the chosen samples; self is by stack. */
 function selfSums() {
 	return keep('self', sumKey(), () => {
 		const sums = timeSums(), mask = holders();
@@ -223,19 +226,21 @@ function selfSums() {
 	});
 }
 
+/* Returns {self, total} by node of @t of sums by stack. */
+function addUpTree(base, t) {
+	const {stacks, parent, count} = t, self = new Float64Array(count);
+	for (let i = 0; i < stacks.length; i++)
+		self[stacks[i]] += base[i];
+	const total = self.slice();
+	for (let i = count - 1; i > 0; i--)
+		total[parent[i]] += total[i];
+	return {self, total};
+}
+
 /* Returns {self, total} by node of tree(@inlines). */
 function nodeSums(inlines = S.inlines) {
-	const t = tree(inlines), {self: base} = selfSums();
-	return keep('nodes', [sumKey(), t.of !== null], () => {
-		const self = t.of ? new Float64Array(t.count) : base;
-		if (t.of)
-			for (let i = 0; i < base.length; i++)
-				self[t.of[i]] += base[i];
-		const total = self.slice(), parent = t.parent;
-		for (let i = t.count - 1; i > 0; i--)
-			total[parent[i]] += total[i];
-		return {self, total};
-	});
+	const t = tree(inlines);
+	return keep('nodes', [sumKey(), t.of !== null], () => addUpTree(selfSums().self, t));
 }
 
 /*
@@ -270,7 +275,7 @@ function wholeSum() {
 
 /* Returns the sum of the chosen samples whose stacks have a function that the search finds. */
 function foundSum() {
-	const mask = foundNodes();
+	const mask = foundStacks();
 	return mask && keep('foundSum', [sumKey(), S.search], () => {
 		const {self} = selfSums();
 		let sum = 0;
@@ -303,8 +308,8 @@ function groupSums() {
  * If the grid is only @seen and not read, an even part of very many samples is enough.
  */
 function grid({from, to, width, rows = 1, rowOf = null, byCpu = false, threads = true, seen = false}) {
-	const {node, thread, cpu, time, oneEvent, count} = D.samples, events = eventsOf();
-	const mask = holders(), hits = foundNodes(), all = new Uint32Array(rows * width);
+	const {stack, thread, cpu, time, oneEvent, count} = D.samples, events = eventsOf();
+	const mask = holders(), hits = foundStacks(), all = new Uint32Array(rows * width);
 	const matched = hits ? new Uint32Array(rows * width) : null, scale = width / Math.max(to - from, 1);
 	const [first, end, compare] = sampleRange(from, to - 1), onlyThread = threads ? S.thread : -1;
 	const onlyCpu = threads || !byCpu ? S.cpu : -1, of = byCpu ? cpu : thread;
@@ -320,14 +325,14 @@ function grid({from, to, width, rows = 1, rowOf = null, byCpu = false, threads =
 	}
 	for (let i = first; i < end; i += step) {
 		if (events !== null && events[i] !== S.event || onlyThread >= 0 && thread[i] !== onlyThread || onlyCpu >= 0 && cpu[i] !== onlyCpu ||
-		    mask !== null && mask[node[i]] === 0 || compare && (time[i] < from || time[i] >= to))
+		    mask !== null && mask[stack[i]] === 0 || compare && (time[i] < from || time[i] >= to))
 			continue;
 		const row = rowOf === null ? 0 : rowOf[of[i]];
 		if (row < 0)
 			continue;
 		const cell = row * width + ((time[i] - from) * scale | 0);
 		all[cell]++;
-		if (hits !== null && hits[node[i]])
+		if (hits !== null && hits[stack[i]])
 			matched[cell]++;
 	}
 	return {all, matched, most: mostOf(all)};

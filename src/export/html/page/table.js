@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of functions, and the source lines of the chosen one. */
-const ROWS_SHOWN = 200;
+const ROWS_SHOWN = 200, ROWS_AT_ONCE = 60, REST_MS = 100; // at once as many as a screen has
 const COLUMNS = [
 	{key: 'selfShare', name: 'Self %', as: 'share', sort: 'self'},
 	{key: 'self', name: 'Self', as: 'self number', sort: 'self'},
@@ -11,18 +11,18 @@ const COLUMNS = [
 	{key: 'dso', name: 'Object', as: 'object', sort: 'dso'},
 	{key: 'line', name: 'Hottest line', as: 'line', sort: null},
 ];
-let shownRows = ROWS_SHOWN;
+let shownRows = ROWS_SHOWN, addRest = null; // adds the rows that are drawn a moment later
 
 /* Sums of the chosen samples by place; null: no lines are known. */
 function placeSums() {
-	const {node, thread, cpu, time, place} = D.samples;
+	const {stack, thread, cpu, time, place} = D.samples;
 	if (!place)
 		return null;
 	return keep('places', sumKey(), () => {
 		const {weight} = D.samples, events = eventsOf(), sums = new Float64Array(D.places.fn.length + 1), mask = holders(), [first, end, compare] = sampleRange(S.from, S.to);
 		for (let i = first; i < end; i++) {
 			if (!place[i] || events !== null && events[i] !== S.event || S.thread >= 0 && thread[i] !== S.thread ||
-			    S.cpu >= 0 && cpu[i] !== S.cpu || mask !== null && !mask[node[i]] ||
+			    S.cpu >= 0 && cpu[i] !== S.cpu || mask !== null && !mask[stack[i]] ||
 			    compare && (time[i] < S.from || time[i] > S.to))
 				continue;
 			sums[place[i] - 1] += S.unit === 'samples' ? 1 : weight[i];
@@ -92,6 +92,20 @@ function drawLines() {
 		make('td', {class: 'number'}, sumText(sum)), shareCell(sum, all, 'share'), make('td', {class: 'mono'}, `${file}:${line}`))));
 }
 
+/* Draws the other rows of the table. */
+function drawRest() {
+	addRest?.();
+	addRest = null;
+}
+
+/* Gives the keys to the row of a function, if it is there. */
+function focusRow(fn) {
+	const row = () => $('functions').tBodies[0].querySelector(`[data-fn="${fn}"]`);
+	if (!row())
+		drawRest();
+	row()?.focus({preventScroll: true});
+}
+
 function drawTable() {
 	const rows = tableRows(), sums = functionSums(), all = selfSums().sum, lines = linesByFunction();
 	for (const th of $('functions').querySelectorAll('th'))
@@ -99,7 +113,16 @@ function drawTable() {
 			th.setAttribute('aria-sort', S.down ? 'descending' : 'ascending');
 		else
 			th.removeAttribute('aria-sort');
-	$('functions').tBodies[0].replaceChildren(...rows.slice(0, shownRows).map(fn => functionRow(fn, sums, all, lines)));
+	const body = $('functions').tBodies[0], some = (from, to) => rows.slice(from, to).map(fn => functionRow(fn, sums, all, lines));
+	const focused = body.contains(document.activeElement) ? document.activeElement.dataset.fn : null;
+	body.replaceChildren(...some(0, Math.min(ROWS_AT_ONCE, shownRows)));
+	addRest = () => body.append(...some(ROWS_AT_ONCE, shownRows));
+	if (printing)
+		drawRest();
+	else
+		setTimeout(drawRest, REST_MS);
+	if (focused !== null)
+		focusRow(focused);
 	const rest = rows.length - shownRows;
 	$('table-about').textContent = `${countText(rows.length)} ${rows.length === 1 ? 'function' : 'functions'}${S.search ? ' found' : ''}. Shares are of the selection. Click chooses one, a double click shows its callers and callees.`;
 	$('more').replaceChildren(rest > 0 ? `${countText(rest)} more functions. ` : rows.length ? '' :
@@ -118,6 +141,7 @@ function sortBy(key) {
 }
 
 function tableKey(e) {
+	drawRest();
 	const rows = [...$('functions').tBodies[0].rows], now = rows.indexOf(document.activeElement);
 	const to = {ArrowDown: now + 1, ArrowUp: Math.max(now - 1, 0), PageDown: now + 20, PageUp: Math.max(now - 20, 0), Home: 0,
 		End: rows.length - 1}[e.key];
