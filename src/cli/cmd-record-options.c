@@ -97,7 +97,7 @@ static const struct argp_option options[] = {
 	 "Let the kernel write build-ids into map records; disturbs a perf record that runs meanwhile", 0},
 	{"no-buildid-cache", 'N', NULL, 0, "No copies of mapped files (ringtail makes none)", 0},
 	{"debuginfod", KEY_DEBUGINFOD, "URLS", OPTION_ARG_OPTIONAL, "Accepted: only reports ask debuginfod", 0},
-	{"vmlinux", KEY_VMLINUX, "FILE", 0, "Accepted: only reports read it", 0},
+	{"vmlinux", KEY_VMLINUX, "FILE", 0, "Take the kernel's names from this vmlinux", 0},
 
 	{NULL, 0, NULL, 0, "Output:", 6},
 	{"switch-output", KEY_SWITCH_OUTPUT, "WHEN", OPTION_ARG_OPTIONAL,
@@ -107,7 +107,7 @@ static const struct argp_option options[] = {
 	 "Rotate each time EVENT happens; EVENT is not recorded. --filter may follow", 0},
 	{"switch-max-files", KEY_SWITCH_MAX_FILES, "N[,all]", 0,
 	 "Keep the newest N files of --switch-output; all: count those of earlier recordings", 0},
-	{"timestamp-boundary", KEY_TIMESTAMP_BOUNDARY, NULL, 0, "Accepted: reports find the first and the last time themselves", 0},
+	{"timestamp-boundary", KEY_TIMESTAMP_BOUNDARY, NULL, 0, "Record the times of the first and of the last sample (always done)", 0},
 	{"timestamp-filename", KEY_TIMESTAMP_FILENAME, NULL, 0, "Rename the finished FILE like this even without a rotation", 0},
 	{"max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop when FILE has this much data: 500M. The rings are still "
 	 "drained then", 0},

@@ -375,6 +375,13 @@ static void set_symbols_budget(struct argp_state *state, struct record_command *
 		usage(state, "--symbols-budget: '%s' is no size such as 64M (B, K, M, G)", arg);
 }
 
+static void set_vmlinux(struct argp_state *state, struct record_command *cmd, const char *arg)
+{
+	if (access(arg, R_OK))
+		usage(state, "--vmlinux: %s: %s", arg, strerror(errno));
+	cmd->opts.output.symbols.vmlinux = arg;
+}
+
 static void add_processes(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
 	add_tasks(state, &cmd->opts, "-p", arg, add_process);
@@ -518,7 +525,7 @@ static const struct {
 	{KEY_PROPAGATE_STATUS, set_status},
 	{KEY_TIMESTAMP_BOUNDARY, set_nothing},
 	{KEY_DEBUGINFOD, set_nothing},
-	{KEY_VMLINUX, set_nothing},
+	{KEY_VMLINUX, set_vmlinux},
 	{'t', add_threads},
 	{'D', set_delay},
 	{KEY_CONTROL, set_control},

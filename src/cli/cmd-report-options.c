@@ -377,7 +377,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct report_args *a = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &a->input; break;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = state->child_inputs[1] = &a->input;
+		state->child_inputs[2] = a;
+		break;
 	case OPT_STDIO: a->view = false; break;
 	case OPT_TUI: ask_view(state, a); break;
 	case 'm': break;

@@ -24,6 +24,7 @@ struct report_args {
 	bool view;	  /* on the terminal, not as text */
 	bool tasks, maps; /* @maps: of the tasks */
 	bool threads;	  /* the counts of threads, below the tables */
+	bool raw_counts;  /* each on a line */
 	struct name_regex parent, ignore_callees;
 	bool history;		       /* --branch-history */
 	bool by_parent;		       /* --parent is given */

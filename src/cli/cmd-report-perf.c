@@ -2,7 +2,9 @@
 #include "cli/cmd-report-perf.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "cli/cmd-report-options.h"
 #include "cli/input/input.h"
 #include "render/stats.h"
 
@@ -10,19 +12,26 @@ enum {
 	OPT_NOTHING = 0x2200,
 	OPT_UNUSED,
 	OPT_GTK,
+	OPT_NS,
+	OPT_SKIP_EMPTY,
+	OPT_NO_SKIP_EMPTY,
+	OPT_RAW_TRACE,
+	OPT_IGNORE_VMLINUX,
+	OPT_PRETTY,
 	OPT_REFUSED,
 };
 
 static const struct argp_option options[] = {
-	{"ns", OPT_NOTHING, NULL, 0, "Accepted: times have nine digits where they need them",
+	{"ns", OPT_NS, NULL, 0, "With --sort time: nine digits of seconds", HELP_OUTPUT},
+	{"skip-empty", OPT_SKIP_EMPTY, NULL, 0, "No table for events without samples (the default)",
 	 HELP_OUTPUT},
-	{"skip-empty", OPT_NOTHING, NULL, 0, "Accepted: events without samples have no table",
+	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Also a table for events without samples",
 	 HELP_OUTPUT},
-	{"raw-trace", OPT_NOTHING, NULL, 0,
-	 "Accepted: fields of tracepoints are those of their formats", HELP_OUTPUT},
+	{"raw-trace", OPT_RAW_TRACE, NULL, 0,
+	 "Show fields of tracepoints as numbers, not by the kernel's format", HELP_OUTPUT},
 	{"disable-order", OPT_NOTHING, NULL, 0, "Accepted: samples are counted in any order",
 	 HELP_INPUT},
-	{"ignore-vmlinux", OPT_NOTHING, NULL, 0, "Accepted: a vmlinux is read only with --vmlinux",
+	{"ignore-vmlinux", OPT_IGNORE_VMLINUX, NULL, 0, "Read a vmlinux only if --vmlinux names it",
 	 HELP_SYMBOLS},
 	{"addr2line-style", OPT_UNUSED, "STYLE", 0,
 	 "Accepted: ringtail reads debug information itself", HELP_SYMBOLS},
@@ -39,8 +48,8 @@ static const struct argp_option options[] = {
 	 HELP_OUTPUT},
 	{"prefix-strip", OPT_UNUSED, "N", 0, "Accepted: it is about source lines of annotated code",
 	 HELP_OUTPUT},
-	{"pretty", OPT_UNUSED, "STYLE", 0, "Accepted: counts of threads have one form",
-	 HELP_OUTPUT},
+	{"pretty", OPT_PRETTY, "normal|raw", 0,
+	 "With -T: a line for each thread, or for each of its counts", HELP_OUTPUT},
 	{"samples", OPT_UNUSED, "N", 0, "Accepted: it is about a browser of single samples",
 	 HELP_OUTPUT},
 	REFUSED("gtk", OPT_GTK, "the report is text: 'ringtail report | less'"),
@@ -55,14 +64,30 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	return key == OPT_NOTHING || key == OPT_UNUSED || key == 'M'
-		       ? 0
-		       : refuse_option(options, key, state);
+	struct report_args *a = state->input;
+
+	switch (key) {
+	case OPT_NS: a->input.trace.nanoseconds = true; break;
+	case OPT_SKIP_EMPTY: a->table.empty = false; break;
+	case OPT_NO_SKIP_EMPTY: a->table.empty = true; break;
+	case OPT_RAW_TRACE: a->input.trace.raw_tracing = true; break;
+	case OPT_IGNORE_VMLINUX: a->input.trace.ignore_vmlinux = true; break;
+	case OPT_PRETTY:
+		a->raw_counts = !strcmp(arg, "raw");
+		if (!a->raw_counts && strcmp(arg, "normal") != 0)
+			usage_error(state, "--pretty: '%s' is neither normal nor raw", arg);
+		break;
+	case OPT_NOTHING:
+	case OPT_UNUSED:
+	case 'M': break;
+	default: return refuse_option(options, key, state);
+	}
+	return 0;
 }
 
 const struct argp report_perf_argp = {.options = options, .parser = parse};
 
-int report_threads(struct trace *t)
+int report_threads(struct trace *t, bool raw)
 {
 	struct thread_counts counts = {0};
 	struct error err = ERROR_INIT;
@@ -74,6 +99,8 @@ int report_threads(struct trace *t)
 		complain("%s: -T: the recording has no counts of threads; 'ringtail record -s' "
 			 "records those of child threads and processes, when they end",
 			 t->opts.path);
+	else if (raw)
+		thread_counts_render_raw(stdout, t, &counts);
 	else
 		thread_counts_render(stdout, t, &counts);
 	thread_counts_release(&counts);

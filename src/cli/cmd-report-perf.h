@@ -5,11 +5,14 @@
 
 #include <argp.h>
 
+#include <stdbool.h>
+
 struct trace;
 
-extern const struct argp report_perf_argp; /* an argp child without input */
+extern const struct argp report_perf_argp; /* an argp child; its input is a struct report_args */
 
-/* Writes the counts of threads (-T), or that there are none. Returns 0 or a negative errno. */
-int report_threads(struct trace *t);
+/* Writes the counts of threads (-T), @raw: a line for each (--pretty raw); or that there are none.
+ * Returns 0 or a negative errno. */
+int report_threads(struct trace *t, bool raw);
 
 #endif

@@ -34,7 +34,7 @@ static int show_report(struct report_args *a, struct trace *t)
 		rc = table_render(stdout, r, &a->table);
 	}
 	if (!rc && a->threads && !a->json)
-		rc = report_threads(t);
+		rc = report_threads(t, a->raw_counts);
 	input_explain_symbols(&a->input, t);
 	if (a->report.waits)
 		waits_explain(&a->input, &r->waits);

@@ -30,7 +30,7 @@ struct script_args {
 	size_t nr_fields;
 	struct lines lines;
 	struct lines_opts line;
-	bool header, header_only, full_header, dump, per_event;
+	bool header, header_only, full_header, dump, per_event, kernel_path;
 	uint64_t range; /* --addr-range, bytes; 0: not given */
 };
 
@@ -59,6 +59,9 @@ enum {
 	OPT_INSN_TRACE,
 	OPT_CALL_TRACE,
 	OPT_CALL_RET_TRACE,
+	OPT_KERNEL_PATH,
+	OPT_GRAPH_FUNCTION,
+	OPT_XED,
 	OPT_REFUSED = 0x2100,
 };
 
@@ -128,10 +131,14 @@ static const struct argp_option options[] = {
 	{"stitch-lbr", OPT_NOTHING, NULL, 0, "Accepted: each branch stack is used as it is",
 	 HELP_INPUT},
 	{"all-cpus", 'a', NULL, 0, "Accepted: a recording is shown as it is", HELP_INPUT},
-	{"debug-mode", OPT_NOTHING, NULL, 0, "Accepted: losses and damage are always printed",
-	 HELP_INPUT},
-	{"show-kernel-path", OPT_NOTHING, NULL, 0,
-	 "Accepted: kernel code has the name [kernel.kallsyms]", HELP_INPUT},
+	{"debug-mode", OPT_NOTHING, NULL, 0,
+	 "Print losses, damage and records out of order (always done)", HELP_OUTPUT},
+	{"show-kernel-path", OPT_KERNEL_PATH, NULL, 0,
+	 "Show the paths of kernel modules, and that of --vmlinux", HELP_OUTPUT},
+	{"graph-function", OPT_GRAPH_FUNCTION, "FUNCTIONS", 0,
+	 "With --call-trace or --call-ret-trace: only what these functions call, in depth",
+	 HELP_OUTPUT},
+	{"xed", OPT_XED, NULL, 0, "Show instructions as text; as -F +disasm", HELP_OUTPUT},
 	{"merge-callchains", OPT_NOTHING, NULL, 0,
 	 "Accepted: call chains are shown as they are recorded", HELP_INPUT},
 	{"max-blocks", OPT_MAX_BLOCKS, "N", 0,
@@ -149,10 +156,6 @@ static const struct argp_option options[] = {
 	REFUSED("guestmodules", OPT_REFUSED + 5, OF_GUESTS),
 	REFUSED("guestvmlinux", OPT_REFUSED + 6, OF_GUESTS),
 	REFUSED("guest-code", OPT_REFUSED + 7, OF_GUESTS),
-	REFUSED("xed", OPT_REFUSED + 9,
-		"'--insn-trace' shows the bytes of instructions, which xed reads"),
-	REFUSED("graph-function", OPT_REFUSED + 10,
-		"'ringtail report --aux-latency FUNCTION' shows what a function called"),
 	{0},
 };
 
@@ -255,6 +258,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_CALL_TRACE:
 	case OPT_CALL_RET_TRACE: trace_calls(state, a, key == OPT_CALL_RET_TRACE); break;
+	case OPT_KERNEL_PATH: a->kernel_path = true; break;
+	case OPT_GRAPH_FUNCTION: a->script.graph_functions = arg; break;
+	case OPT_XED: add_fields(state, a, "+disasm"); break;
 	case OPT_NS: a->line.ns = true; break;
 	case OPT_RELTIME: parse_since(state, a, LINES_FIRST); break;
 	case OPT_DELTATIME: parse_since(state, a, LINES_BEFORE); break;
@@ -292,6 +298,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		choose_addresses(state, a);
+		if (a->script.graph_functions && !a->script.branches)
+			usage_error(state, "--graph-function needs --call-trace or "
+					   "--call-ret-trace");
 		if ((a->header_only || a->dump) && !a->input.trace.itrace_asked)
 			a->input.trace.itrace = NULL;
 		if (a->script.max_stack < a->input.itrace.chain_max)
@@ -429,6 +438,8 @@ static int show(struct script_args *a, struct trace *t)
 	if (rc < 0)
 		return rc;
 	a->script.filter = a->input.filter; /* with the times of --time's parts */
+	if (a->kernel_path)
+		state_show_kernel_paths(t->state, t->opts.vmlinux);
 	input_output(&a->input);
 	if (a->header)
 		header_render(stdout, t, input_captured(t->opts.path), a->full_header);
@@ -437,7 +448,8 @@ static int show(struct script_args *a, struct trace *t)
 	__fsetlocking(stdout, FSETLOCKING_BYCALLER); /* no other thread writes */
 	a->line.mark_guesses = a->input.verbose;
 	lines_init(&a->lines, t, &a->line);
-	a->script.in_sequence = lines_in_sequence(&a->line, &a->script.fields, t->evlist);
+	a->script.in_sequence = a->script.graph_functions ||
+				lines_in_sequence(&a->line, &a->script.fields, t->evlist);
 	rc = a->per_event ? dump_events(a, t, &out.bytes) : write_lines(a, t, &out, 1);
 	input_explain_symbols(&a->input, t);
 	if (!rc && !out.bytes)

@@ -591,10 +591,7 @@ static void pad_call(struct lines *l, struct outbuf *out, int width)
 /* A call's target, or the function that a return leaves, indented by the depth of calls. */
 static void put_call(struct lines *l, struct outbuf *out, const struct script_sample *s)
 {
-	uint32_t flags = s->ws->made->flags;
-	bool entered = flags & (AUX_CALL | AUX_TRACE_BEGIN);
-	bool left = flags & (AUX_RETURN | AUX_TRACE_END);
-	const struct frame *f = entered ? &s->addr : left ? &s->at : NULL;
+	const struct frame *f = script_call_frame(s);
 	int indent = s->depth < 1024 ? (int)s->depth * 4 : 4096, width = 0;
 	const char *dso = s->at.dso ? s->at.dso->line_name : "[unknown]";
 

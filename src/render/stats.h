@@ -21,7 +21,10 @@ int tasks_render(FILE *out, const struct trace *t, bool maps);
 /* Writes the counts of threads, a line each, with a column for each event. */
 void thread_counts_render(FILE *out, const struct trace *t, const struct thread_counts *c);
 
-/* Returns the same as JSON for json_decref(), or NULL when memory is short. */
+/* Writes the same, a line for each count. */
+void thread_counts_render_raw(FILE *out, const struct trace *t, const struct thread_counts *c);
+
+/* Returns what tasks_render() writes, as JSON for json_decref(), or NULL when memory is short. */
 json_t *json_tasks(const struct trace *t, bool maps);
 
 #endif

@@ -259,3 +259,15 @@ void thread_counts_render(FILE *out, const struct trace *t, const struct thread_
 	}
 	free(counted);
 }
+
+void thread_counts_render_raw(FILE *out, const struct trace *t, const struct thread_counts *c)
+{
+	fprintf(out, "#\n# %8s %8s  %-16s  %16s\n", "PID", "TID", "Name", "Count");
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct thread_count *one = &c->all[i];
+
+		fprintf(out, "  %8d %8d  ", (int)one->pid, (int)one->tid);
+		text_put(out, pd_evlist_at(t->evlist, one->event)->name, -16);
+		fprintf(out, "  %16" PRIu64 "\n", one->value);
+	}
+}

@@ -533,7 +533,7 @@ int table_render(FILE *out, struct report *r, const struct table_opts *opts)
 		t.event = i;
 		columns_of_event(r->columns, r->trace, pd_evlist_at(r->trace->evlist, i), &columns);
 		t.columns = hist_members(t.h) > 1 ? r->columns : &columns;
-		if (!has_samples(t.h))
+		if (!has_samples(t.h) && (!opts->empty || folded || t.h->is_member))
 			continue;
 		if (!first && !folded)
 			fputs("\n\n", out);

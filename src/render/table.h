@@ -36,6 +36,7 @@ struct table_opts {
 	unsigned int width;   /* of the terminal, columns; 0: lines of any length */
 	bool colors;	      /* of percentages, by escape sequences */
 	bool quiet;	      /* no comment lines */
+	bool empty;	      /* also a table for an event without samples */
 	char separator; /* between columns, which then are not aligned, and no trees; 0: none */
 };
 

@@ -520,6 +520,18 @@ bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpu
 	return a.map == b.map;
 }
 
+void state_show_kernel_paths(struct state *s, const char *vmlinux)
+{
+	for (size_t i = 0; i < s->dsos.count; i++) {
+		struct dso *dso = s->dsos.dsos[i];
+
+		if (dso->kind == DSO_MODULE)
+			dso->line_name = dso->name;
+		else if (dso->kind == DSO_KERNEL && vmlinux)
+			dso->line_name = vmlinux;
+	}
+}
+
 size_t state_dso_count(const struct state *s)
 {
 	return s->dsos.count;

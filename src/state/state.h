@@ -256,6 +256,12 @@ bool state_maps_steady(const struct state *s, uint32_t pid, uint8_t cpumode, str
 bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,
 		  struct moment first, struct moment last);
 
+/*
+ * Lets lines show kernel modules by their paths, and the kernel by that of @vmlinux (NULL: as
+ * before, as for /dev/null). Before other threads read the dsos. @vmlinux must outlive @s.
+ */
+void state_show_kernel_paths(struct state *s, const char *vmlinux);
+
 /* Returns the number of dsos. */
 size_t state_dso_count(const struct state *s);
 /* Returns the dso with that index. */

@@ -120,6 +120,26 @@ def test_registers_listed_can_be_sampled(bench):
         bench.say('record', '-o', 'regs.data', '-e', 'task-clock:u', '-c', '100000', f'{option}={",".join(names)}', 'true')
 
 
+def test_record_vmlinux(bench):
+    def kernel_names(*options):
+        bench.say('record', '-o', 'names.data', '-e', 'cpu-clock:k', '-c', '100000', *options, '--', sys.executable, '-c',
+                  'import os\nfor _ in range(20000): os.stat("/")')
+        return re.findall(r'^ +[\d.]+%  \[k\] (\w+)', bench.out('report', '-i', 'names.data', '--stdio', '-q', '-s', 'sym', '--kallsyms',
+                                                                  '/dev/null'), re.M)
+    if os.getuid():
+        raise lab.Skipped('only root samples the kernel')
+    lab.expect('the recording carries names', any(not name.startswith('0x') for name in kernel_names()))
+    lab.expect('/dev/null has none', all(name.startswith('0x') for name in kernel_names('--vmlinux', '/dev/null')))
+    _, err = bench.say('record', '--vmlinux', 'nowhere', 'true', status=2)
+    lab.expect('a missing file is named', '--vmlinux: nowhere: No such file' in err, err)
+
+
+def test_record_timestamp_boundary(bench):
+    bench.say('record', '-o', 'times.data', '-e', 'task-clock:u', '--timestamp-boundary', 'true')
+    text = bench.out('report', '-i', 'times.data', '--header-only')
+    lab.expect('both times', re.search('(?i)first sample', text) and re.search('(?i)last sample', text), text[:600])
+
+
 # --- stat --------------------------------------------------------------------------------------------
 
 
@@ -161,6 +181,87 @@ def test_report_no_group(bench):
     args = ['report', '--stdio', '-i', bench.local('group-read.data'), '-s', 'comm', '--symfs', '/nonexistent']
     count = [len(re.findall('^# Samples: ', bench.out(*args, *more), re.M)) for more in ([], ['--group'], ['--group', '--no-group'])]
     lab.expect('one table with --group alone', count == [3, 1, 3], count)
+
+
+def rows(bench, data, *options):
+    return bench.out('report', '--stdio', '-q', '-i', data, *options, '--symfs', '/nonexistent')
+
+
+def test_report_ns(bench):
+    data = bench.make(lambda rec: rec.sample(10, 10, [0]))
+    found = [re.findall(r'\d+\.(\d+)\n', rows(bench, data, '-s', 'time', *more)) for more in ([], ['--ns'])]
+    lab.expect('six digits, and nine', [[len(digits) for digits in one] for one in found] == [[6], [9]], found)
+
+
+def test_report_skip_empty(bench):
+    def fill(rec):
+        rec.sample(10, 10, [0], event=0)
+    data = bench.make(fill, events=2)
+    count = [len(re.findall('^# Samples: ', bench.out('report', '--stdio', '-i', data, *more), re.M))
+             for more in ([], ['--skip-empty'], ['--no-skip-empty'])]
+    lab.expect('a table for an event without samples', count == [1, 1, 2], count)
+
+
+def test_report_raw_trace(bench):
+    data = bench.local('schedrec.data')
+    states = [set(rows(bench, data, '-s', 'prev_state', '-t', ',', *more).split()) for more in ([], ['--raw-trace'])]
+    lab.expect('letters of states', any(row.endswith('%,S') for row in states[0]), states)
+    lab.expect('numbers of states', any(row.endswith('%,1') for row in states[1]), states)
+    text = [rows(bench, data, '-s', 'trace', *more) for more in ([], ['--raw-trace'])]
+    lab.expect('by the format, and not', ' ==> ' in text[0] and ' ==> ' not in text[1] and 'prev_state=1 ' in text[1], text)
+
+
+def test_report_pretty(bench):
+    data = bench.local('stat-s.data')
+    normal, raw = (re.findall(r'^ +\d+ +\d+  .*', bench.out('report', '-T', '--stdio', '--pretty', how, '-i', data), re.M)
+                   for how in ('normal', 'raw'))
+    lab.expect('two counts of each thread', normal and len(raw) == 2 * len(normal), normal, raw)
+    lab.expect('with their names', all(re.search(r' (task-clock|cs) +\d+$', row) for row in raw), raw)
+    bench.say('report', '-T', '--pretty', 'nice', '-i', data, status=2)
+
+
+def kernel_recording(bench, names):
+    """A sample in the second function of a kernel, whose vmlinux is in a cache of build-ids. Returns both."""
+    def fill(rec):
+        start = 0xffffffff81000000
+        body = struct.pack('<IIQQQBBH20sII', 0xffffffff, 0, start, 0x1000000, start, 20, 0, 0, recording.BUILD_ID, 5, 2)
+        rec.file.write(recording.record(recording.MMAP2, 1 | 1 << 14, body + recording.padded(b'[kernel.kallsyms]_text')
+                                        + rec._trailer(0, 0)))  # pylint: disable=protected-access
+        at = start + recording.FUNCTION + 8
+        rec.time += 1000
+        rec.file.write(recording.record(recording.SAMPLE, 1, struct.pack('<QQIIQIIQQQQQ', 1, at, 10, 10, rec.time, 0, 0, 1, 2,
+                                                                         recording.KERNEL_MARK, at, 0)))
+    data, root = bench.make(fill), bench.program(names)
+    place = os.path.join(root, '.build-id', recording.BUILD_ID.hex()[:2], recording.BUILD_ID.hex()[2:])
+    os.makedirs(place)
+    os.rename(os.path.join(root, 'program'), os.path.join(place, 'vmlinux'))
+    return data, root
+
+
+def test_names_of_a_vmlinux(bench):
+    data, cache = kernel_recording(bench, [b'_text', b'_ZN5outer5innerEv'])
+
+    def named(*more):
+        return bench.out('--buildid-dir', cache, 'report', '--stdio', '-q', '-i', data, '-s', 'sym', *more)
+    lab.expect('from the cache, demangled', 'outer::inner()' in named() and 'outer::inner()' in named('--demangle-kernel'), named())
+    lab.expect('--no-demangle-kernel', '_ZN5outer5innerEv' in named('--no-demangle-kernel'))
+    lab.expect('--ignore-vmlinux', 'inner' not in named('--ignore-vmlinux'), named('--ignore-vmlinux'))
+    lines = ['--buildid-dir', cache, 'script', '-i', data, '-F', 'ip,sym,dso', '-G']
+    lab.expect('the kernel has its name', '([kernel.kallsyms])' in bench.out(*lines), bench.out(*lines))
+    file = subprocess.run(['find', cache, '-name', 'vmlinux'], capture_output=True, text=True, check=True).stdout.strip()
+    lab.expect('--show-kernel-path', f'({file})' in bench.out(*lines, '--show-kernel-path', '-k', file))
+
+
+def test_full_source_path(bench):
+    source, program = bench.path('lines.c'), bench.path('lines')
+    with open(source, 'w', encoding='utf-8') as f:
+        f.write('volatile int n;\nint main(void) { for (long i = 0; i < 100000000; i++) n += 1; return 0; }\n')
+    subprocess.run(['cc', '-g', '-O1', '-o', program, source], check=True)
+    bench.say('record', '-o', 'lines.data', '-e', 'task-clock:u', program)
+    for command in (['report', '--stdio', '-q', '-s', 'srcline', '--percent-limit', '5'], ['script', '-F', 'ip,sym,srcline']):
+        short, full = (bench.out(*command, '-i', 'lines.data', *more) for more in ([], ['--full-source-path']))
+        lab.expect(f'{command[0]}: the name alone', 'lines.c:2' in short and f'{source}:2' not in short, short[:300])
+        lab.expect(f'{command[0]}: with its path', f'{source}:2' in full, full[:300])
 
 
 # --- script ------------------------------------------------------------------------------------------
@@ -216,6 +317,13 @@ def test_sched_longest_delay_has_no_loss(bench):
     rest = [t['max_delay_ns'] for t in threads.values() if t['tid'] != slowest['tid']]
     lab.expect('another delay is the longest', after['max_delay_ns'] == max(rest) < before['max_delay_ns'], after)
     lab.expect('also of its thread', 0 < others[slowest['tid']]['max_delay_ns'] < slowest['max_delay_ns'], others)
+
+
+def test_script_xed(bench):
+    bench.say('record', '-o', 'insn.data', '-e', 'task-clock:u', '-c', '10000', sys.executable, '-c', 'sum(range(100000))')
+    args = ['script', '-i', 'insn.data', '-F', 'ip']
+    lab.expect('instructions as text', bench.out(*args, '--xed') == bench.out('script', '-i', 'insn.data', '-F', 'ip,disasm')
+               != bench.out(*args))
 
 
 def main():

@@ -273,6 +273,20 @@ def check_calls(ringtail, data):
     depths = [len(m.group(1)) // 4 for m in re.finditer(r'\t( *)fibonacci ', text)]
     check('fibonacci(7) calls itself seven deep', max(depths) - min(depths) >= 7, True)
     perf = shutil.which('perf')
+    within, wanted = {}, []  # depth of the outermost of these calls, of each thread
+    for line in text.splitlines():
+        call = re.search(r' (\d+) \[.*\t( *)(\S+) ', line)
+        if not call:
+            continue
+        thread, depth = call[1], len(call[2])
+        if thread in within and depth <= within[thread]:
+            del within[thread]
+        if thread not in within and call[3] == 'choose':
+            within[thread] = depth
+        wanted += [line.rstrip()] if thread in within else []
+    shown = script(ringtail, data, '--call-trace', '--graph-function', 'choose').splitlines()
+    check('--graph-function: its calls and those below', [line.rstrip() for line in shown], wanted)
+    check('which are some', 0 < len(wanted) < text.count('\n'), True)
     for option in ('--call-trace', '--call-ret-trace') if perf else ():
         ours, theirs = (script(program, data, option).splitlines() for program in (ringtail, perf))
         theirs = [line for line in theirs if ' psb offs: ' not in line and ' cbr: ' not in line]

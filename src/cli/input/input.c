@@ -46,7 +46,9 @@ enum {
 	OPT_SHOW_ON_OFF,
 	OPT_SOCKET,
 	OPT_MAX_MEMORY,
-	OPT_UNUSED,
+	OPT_DEMANGLE_KERNEL,
+	OPT_NO_DEMANGLE_KERNEL,
+	OPT_FULL_PATH,
 	OPT_UNUSED_ARG,
 };
 
@@ -103,10 +105,12 @@ static const struct argp_option samples_options[] = {
 	{"show-on-off-events", OPT_SHOW_ON_OFF, NULL, 0,
 	 "of the events of --switch-on and --switch-off, too", HELP_SAMPLES},
 	{"socket-filter", OPT_SOCKET, "N", 0, "on the CPUs of this socket", HELP_SAMPLES},
-	{"demangle-kernel", OPT_UNUSED, NULL, 0,
-	 "Accepted: names of the kernel are demangled like all others", HELP_SYMBOLS},
-	{"full-source-path", OPT_UNUSED, NULL, 0,
-	 "Accepted: lines have the path that the debug information has", HELP_SYMBOLS},
+	{"demangle-kernel", OPT_DEMANGLE_KERNEL, NULL, 0,
+	 "Show names of the kernel as in the source, too (the default)", HELP_SYMBOLS},
+	{"no-demangle-kernel", OPT_NO_DEMANGLE_KERNEL, NULL, 0,
+	 "Show names of the kernel and its modules as they are in the symbol table", HELP_SYMBOLS},
+	{"full-source-path", OPT_FULL_PATH, NULL, 0,
+	 "Show source lines with the path that the debug information has", HELP_SYMBOLS},
 	{"addr2line", OPT_UNUSED_ARG, "PATH", 0,
 	 "Accepted: ringtail reads debug information itself", HELP_SYMBOLS},
 	{"unwind-style", OPT_UNUSED_ARG, "STYLE", 0, "Accepted: ringtail unwinds stacks itself",
@@ -212,7 +216,9 @@ static error_t parse_samples(int key, char *arg, struct argp_state *state)
 			usage_error(state, "--socket-filter: '%s' is no number", arg);
 		in->socket = arg;
 		break;
-	case OPT_UNUSED:
+	case OPT_DEMANGLE_KERNEL: in->trace.no_demangle_kernel = false; break;
+	case OPT_NO_DEMANGLE_KERNEL: in->trace.no_demangle_kernel = true; break;
+	case OPT_FULL_PATH: in->trace.full_paths = true; break;
 	case OPT_UNUSED_ARG: break;
 	case OPT_ITRACE: input_itrace(state, in, arg ? arg : ""); break;
 	case OPT_NO_ITRACE: in->trace.itrace = NULL; break;

@@ -469,6 +469,15 @@ bool tracing_text(const struct tracing *t, const struct tracing_raw *raw, const 
 	return true;
 }
 
+int tracing_print_raw(struct tracing *t, const struct pd_evsel *evsel, const void *raw,
+		      uint32_t size, struct buf *out)
+{
+	const struct tracing_event *event = event_of(t, evsel);
+	struct tracing_data data = {.p = raw, .size = size, .swap = t->swap};
+
+	return event ? tracing_event_print_raw(event, &data, out) : 0;
+}
+
 int tracing_print(struct tracing *t, const struct pd_evsel *evsel, const void *raw, uint32_t size,
 		  struct buf *out)
 {

@@ -77,6 +77,11 @@ bool tracing_has_field(const struct tracing *t, const struct pd_evsel *evsel, co
 int tracing_print_field(struct tracing *t, const struct tracing_raw *raw, const char *field,
 			bool plain, struct buf *out);
 
+/* Appends the fields as "field=value ...", whatever the kernel's format says. As tracing_print().
+ */
+int tracing_print_raw(struct tracing *t, const struct pd_evsel *evsel, const void *raw,
+		      uint32_t size, struct buf *out);
+
 /*
  * Appends the fields in @raw, the raw data of a sample of @evsel, as text: by the kernel's format,
  * or as "field=value ..." where that is not safe. Appends nothing if @evsel has no format. One

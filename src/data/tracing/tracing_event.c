@@ -195,9 +195,10 @@ static int print_field(const struct tracing_field *field, const struct tracing_d
 	return buf_printf(out, "%s=", field->name) ?: tracing_field_print(field, data, out);
 }
 
-static int print_fields(const struct tracing_format *f, const struct tracing_data *data,
-			struct buf *out)
+int tracing_event_print_raw(const struct tracing_event *e, const struct tracing_data *data,
+			    struct buf *out)
 {
+	const struct tracing_format *f = &e->format;
 	size_t begin = out->len;
 	int rc = 0;
 
@@ -218,7 +219,7 @@ int tracing_event_print(const struct tracing_event *e, struct tep_handle *tep,
 	int rc;
 
 	if (e->printer != TRACING_BY_LIBRARY || !tracing_needs_hold(&e->needs, &e->format, data))
-		return print_fields(&e->format, data, out);
+		return tracing_event_print_raw(e, data, out);
 	rc = e->program ? tracing_program_print(e->program, data, out) : -EAGAIN;
 	return rc == -EAGAIN ? print_by_library(tep, data, out) : rc;
 }

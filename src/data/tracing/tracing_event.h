@@ -37,6 +37,10 @@ int tracing_event_load(struct tep_handle *tep, const char *sys, const char *text
 /* Frees what @e holds; accepts zeroes. */
 void tracing_event_release(struct tracing_event *e);
 
+/* Appends the fields as "field=value ...". Returns 0 or -ENOMEM. */
+int tracing_event_print_raw(const struct tracing_event *e, const struct tracing_data *data,
+			    struct buf *out);
+
 /*
  * Appends @data, a record of @e, as text. The text may hold any bytes: escape it for a terminal. A
  * field outside the record is "[bad data]". Returns 0 or -ENOMEM.

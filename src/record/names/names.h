@@ -60,6 +60,7 @@ void names_wait_release(struct names_wait *w);
 struct names_opts {
 	uint64_t budget;	 /* bytes, about */
 	bool lines;		 /* also source lines and inlined functions */
+	const char *vmlinux;	 /* of the kernel, for its names; never freed; NULL: none */
 	unsigned int ms;	 /* limit of time */
 	struct names_wait *wait; /* NULL: waits to the limit, and leaves threads to themselves */
 };

@@ -90,6 +90,7 @@ static int init(struct namer *r)
 	struct resolver_opts opts = {
 		.no_demangle = true,
 		.no_debuginfod = true,
+		.vmlinux = r->opts.vmlinux,
 		.wanted = wanted,
 		.wanted_arg = r,
 	};

@@ -196,6 +196,7 @@ static int add_names(struct output *out, struct feature_set *set, struct buf *b)
 	const struct names_opts opts = {
 		.budget = names_budget(out),
 		.lines = out->symbols.lines,
+		.vmlinux = out->symbols.vmlinux,
 		.ms = out->symbols.lines ? RECORD_LINES_MS : RECORD_NAMES_MS,
 		.wait = out->wait,
 	};

@@ -148,8 +148,9 @@ struct memory_opts {
 
 /* --symbols: the names of functions that an output carries. */
 struct symbols_opts {
-	bool names, lines; /* @lines: with @names also source lines and inlined functions */
-	uint64_t budget;   /* --symbols-budget, bytes; 0: RECORD_SYMBOLS_SHARE of the output */
+	bool names, lines;   /* @lines: with @names also source lines and inlined functions */
+	uint64_t budget;     /* --symbols-budget, bytes; 0: RECORD_SYMBOLS_SHARE of the output */
+	const char *vmlinux; /* of the kernel, never freed; NULL: its own list of names */
 };
 
 /* The output and its form. */

@@ -30,6 +30,9 @@ struct runner {
 	struct slice_walker *walker; /* NULL: the recording is not divided into slices */
 	struct outbuf *out;	     /* of the current slice */
 	struct callstacks stacks;
+	struct id_table graphed; /* threads in a function of @opts->graph_functions, to: */
+	size_t *graph_depth;	 /* where they entered it, plus one; 0: they are not in one */
+	size_t cap_graphed;
 	size_t *newest_run; /* of each ring, plus one; 0: none yet */
 	struct line_texts *texts;
 	const struct code_files *code_files; /* NULL: no field shows code */
@@ -272,10 +275,45 @@ static void find_insn(struct runner *r, struct script_sample *s)
 		s->insn_text = r->decoded.text;
 }
 
+const struct frame *script_call_frame(const struct script_sample *s)
+{
+	uint32_t flags = s->ws->made->flags;
+
+	if (flags & (AUX_CALL | AUX_TRACE_BEGIN))
+		return &s->addr;
+	return flags & (AUX_RETURN | AUX_TRACE_END) ? &s->at : NULL;
+}
+
+/*
+ * Returns in *@ret whether a branch is in a function of --graph-function or below one. As in perf,
+ * a thread is in it from its first branch there until its stack is no deeper than before.
+ */
+static int is_graphed(struct runner *r, const struct script_sample *s, bool *ret)
+{
+	const struct frame *f = script_call_frame(s);
+	uint32_t at = id_table_add(&r->graphed, s->ws->s.tid);
+	size_t nr = r->graphed.table.nr, known = r->cap_graphed;
+
+	if (at == ID_TABLE_NONE ||
+	    array_grow(&r->graph_depth, &r->cap_graphed, nr, sizeof(*r->graph_depth)))
+		return -ENOMEM;
+	if (r->cap_graphed > known)
+		memset(r->graph_depth + known, 0,
+		       (r->cap_graphed - known) * sizeof(*r->graph_depth));
+	if (s->depth + 1 <= r->graph_depth[at])
+		r->graph_depth[at] = 0;
+	if (!r->graph_depth[at] && f && f->sym &&
+	    is_in_list(r->opts->graph_functions, f->sym->name))
+		r->graph_depth[at] = s->depth + 1;
+	*ret = r->graph_depth[at];
+	return 0;
+}
+
 static int format_sample(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct runner *r = arg;
 	struct script_sample s;
+	bool shown = true;
 	int rc = 0;
 
 	mem_zero(&s, sizeof(s));
@@ -323,6 +361,10 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 		return -ENOMEM;
 	if (s.is_branch)
 		resolve(r, &s, branch_mode(ws->s.addr), ws->s.addr, &s.addr);
+	if (s.is_branch && r->opts->graph_functions)
+		rc = is_graphed(r, &s, &shown);
+	if (rc || !shown)
+		return rc;
 	if ((s.fields & SCRIPT_ADDR) && addr_is_location(&ws->evsel->attr)) {
 		s.has_addr_frame = true;
 		frames_resolve_data(&r->frames, ws->s.pid, ws->s.cpumode, ws->s.addr, ws->rec->at,
@@ -404,6 +446,8 @@ static void runner_release(struct runner *r)
 	frames_release(&r->frames);
 	slice_walker_free(r->walker);
 	callstacks_release(&r->stacks);
+	id_table_release(&r->graphed);
+	free(r->graph_depth);
 	free(r->newest_run);
 	free(r->texts);
 	code_reader_free(r->code.reader);

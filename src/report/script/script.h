@@ -38,7 +38,9 @@ struct script_opts {
 	unsigned int records; /* enum script_record */
 	bool by_event;	      /* each event has a stream */
 	uint64_t max_blocks;  /* of SCRIPT_BRANCH_CODE: the newest ones; 0: all */
-	const char *stop_at;  /* comma list of functions where call chains end; NULL: none */
+	/* show only branches in these, and in what they call; NULL: all */
+	const char *graph_functions;
+	const char *stop_at; /* comma list of functions where call chains end; NULL: none */
 	size_t max_stack;
 	struct filter filter;
 	/* The text of a sample depends on the one before: one thread calls the callback. */
@@ -82,6 +84,9 @@ struct script_sample {
  * Writes the text of one sample to @out; a negative errno ends the walk. An error in hardware trace
  * (ws->evsel NULL) has neither comm nor frames. Any thread may call.
  */
+/* Returns where the function is that a branch calls, or that it leaves; NULL: it does neither. */
+const struct frame *script_call_frame(const struct script_sample *s);
+
 typedef int (*script_fn)(const struct trace *t, const struct script_sample *s, struct outbuf *out,
 			 void *arg);
 

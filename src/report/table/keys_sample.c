@@ -119,6 +119,9 @@ static int time_cell(const struct key_source *src, struct hist_cell *ret)
 
 static int time_text(const struct trace *t, struct hist_cell cell, struct buf *out)
 {
+	if (t->opts.nanoseconds)
+		return buf_printf(out, "%" PRIu64 ".%09" PRIu64, cell.a / NS_PER_S,
+				  cell.a % NS_PER_S);
 	return buf_printf(out, "%" PRIu64 ".%06" PRIu64, cell.a / NS_PER_S,
 			  cell.a % NS_PER_S / 1000);
 }
@@ -126,11 +129,13 @@ static int time_text(const struct trace *t, struct hist_cell cell, struct buf *o
 static int trace_cell(const struct key_source *src, struct hist_cell *ret)
 {
 	const struct pd_sample *s = &src->ws->s;
+	struct tracing *t = src->trace->tracing;
 	struct buf text = {0};
 	int rc = 0;
 
-	if (src->trace->tracing && s->raw)
-		rc = tracing_print(src->trace->tracing, src->ws->evsel, s->raw, s->raw_size, &text);
+	if (t && s->raw)
+		rc = (src->trace->opts.raw_tracing ? tracing_print_raw : tracing_print)(
+			t, src->ws->evsel, s->raw, s->raw_size, &text);
 	*ret = (struct hist_cell){
 		.a = (uintptr_t)strpool_intern_len(
 			src->names->pool, text.len ? (const char *)text.data : "", text.len),

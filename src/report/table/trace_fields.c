@@ -55,7 +55,8 @@ static int field_cell(const struct key_source *src, struct hist_cell *ret)
 	int rc = 0;
 
 	if (raw.p && trace_field_is_of(f, src->trace, raw.evsel)) {
-		rc = tracing_print_field(src->trace->tracing, &raw, f->field, f->plain, &text);
+		rc = tracing_print_field(src->trace->tracing, &raw, f->field,
+					 f->plain || src->trace->opts.raw_tracing, &text);
 		tracing_number(src->trace->tracing, &raw, f->field, &n);
 	}
 	*ret = (struct hist_cell){

@@ -136,6 +136,8 @@ static int open_resolver(struct trace *t, struct error *err)
 		.kallsyms = t->opts.kallsyms,
 		.vmlinux = t->opts.vmlinux,
 		.no_demangle = t->opts.no_demangle,
+		.no_demangle_kernel = t->opts.no_demangle_kernel,
+		.ignore_vmlinux = t->opts.ignore_vmlinux,
 		.pool = t->opts.pool,
 	};
 	int rc = read_symbols(t, err);
@@ -216,7 +218,12 @@ out:
 
 int trace_want_lines(struct trace *t)
 {
-	return t->inlines ? 0 : inlines_new(t->resolver, !t->opts.no_demangle, &t->inlines);
+	const struct inlines_opts opts = {
+		.demangle = !t->opts.no_demangle,
+		.full_paths = t->opts.full_paths,
+	};
+
+	return t->inlines ? 0 : inlines_new(t->resolver, &opts, &t->inlines);
 }
 
 void trace_close(struct trace *t)

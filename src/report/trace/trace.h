@@ -32,8 +32,11 @@
 struct trace_opts {
 	const char *path;
 	bool force;
-	const char *symfs, *kallsyms, *vmlinux; /* as in struct resolver_opts */
-	bool no_demangle;
+	const char *symfs, *kallsyms, *vmlinux;		      /* as in struct resolver_opts */
+	bool no_demangle, no_demangle_kernel, ignore_vmlinux; /* as there */
+	bool full_paths;		  /* source lines have the path of their file */
+	bool raw_tracing;		  /* fields of tracepoints without their formats */
+	bool nanoseconds;		  /* the sort key time has nine digits */
 	struct resolver_pool *pool;	  /* as in struct resolver_opts */
 	const struct itrace_opts *itrace; /* samples to make of hardware trace; NULL: none */
 	bool itrace_asked;		  /* trace that cannot be decoded is an error */

@@ -30,7 +30,7 @@ struct inline_file {
 
 struct inlines {
 	const struct resolver *resolver;
-	bool demangle;
+	struct inlines_opts opts;
 	uint64_t key;		    /* of hashes */
 	pthread_rwlock_t lock;	    /* guards the rest */
 	struct inline_file **files; /* all */
@@ -39,14 +39,14 @@ struct inlines {
 	size_t nr_dsos;
 };
 
-int inlines_new(const struct resolver *r, bool demangle, struct inlines **ret)
+int inlines_new(const struct resolver *r, const struct inlines_opts *opts, struct inlines **ret)
 {
 	struct inlines *in = calloc(1, sizeof(*in));
 
 	if (!in)
 		return -ENOMEM;
 	in->resolver = r;
-	in->demangle = demangle;
+	in->opts = *opts;
 	in->key = hash_key();
 	pthread_rwlock_init(&in->lock, NULL);
 	*ret = in;
@@ -202,8 +202,9 @@ static const struct inline_chain *intern_chain(const struct inlines *in, struct 
 	return copy;
 }
 
-/* As perf, names the file of a line without its folders. */
-static int set_place(struct inline_file *f, const struct line_frame *from, struct inline_frame *ret)
+/* As perf, names the file of a line without its folders, unless they are wanted. */
+static int set_place(const struct inlines *in, struct inline_file *f, const struct line_frame *from,
+		     struct inline_frame *ret)
 {
 	const char *slash = from->file ? strrchr(from->file, '/') : NULL;
 	const char *name = slash ? slash + 1 : from->file;
@@ -213,7 +214,7 @@ static int set_place(struct inline_file *f, const struct line_frame *from, struc
 		return 0;
 	ret->srcfile = strpool_intern(f->pool, name);
 	ret->srcpath = strpool_intern(f->pool, from->file);
-	if (!buf_printf(&text, "%s:%" PRIu32, name, from->line))
+	if (!buf_printf(&text, "%s:%" PRIu32, in->opts.full_paths ? from->file : name, from->line))
 		ret->srcline = strpool_intern_len(f->pool, (const char *)text.data, text.len);
 	buf_release(&text);
 	return ret->srcfile && ret->srcpath && ret->srcline ? 0 : -ENOMEM;
@@ -229,7 +230,7 @@ static const struct inline_chain *make_chain(const struct inlines *in, struct in
 	for (size_t i = 0; !rc && i < nr; i++) {
 		struct inline_frame *frame = &chain->frame[chain->nr];
 
-		rc = set_place(f, &from[i], frame);
+		rc = set_place(in, f, &from[i], frame);
 		if (i + 1 < nr && !rc) {
 			frame->sym = intern_symbol(in, f, from[i].function ?: "[unknown]");
 			rc = frame->sym ? 0 : -ENOMEM;
@@ -245,7 +246,7 @@ static const struct inline_chain *make_chain(const struct inlines *in, struct in
 static void open_file(const struct inlines *in, struct inline_file *f)
 {
 	f->opened = true;
-	if (lines_open(in->resolver, f->dso, in->demangle, &f->lines))
+	if (lines_open(in->resolver, f->dso, in->opts.demangle, &f->lines))
 		f->lines = NULL;
 	f->pool = strpool_new();
 }

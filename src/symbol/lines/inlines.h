@@ -33,8 +33,13 @@ struct inline_chain {
 
 struct inlines;
 
+struct inlines_opts {
+	bool demangle;
+	bool full_paths; /* in srcline, as in srcpath */
+};
+
 /* @r must outlive *@ret. Returns 0 with *@ret for inlines_free(), or -ENOMEM. */
-int inlines_new(const struct resolver *r, bool demangle, struct inlines **ret);
+int inlines_new(const struct resolver *r, const struct inlines_opts *opts, struct inlines **ret);
 /* Frees @in; accepts NULL. */
 void inlines_free(struct inlines *in);
 

@@ -205,6 +205,8 @@ static int each_vmlinux(const struct sources *src, const struct dso *dso, vmlinu
 	char path[PATH_MAX], hex[2 * PD_BUILD_ID_MAX + 1];
 	size_t i;
 
+	if (src->opts.ignore_vmlinux)
+		return -ENOENT;
 	if (source_cache_path(src, dso, "vmlinux", path) && fn(dso, path, false, arg))
 		return 0;
 	if (dso->build_id_size) {

@@ -387,9 +387,13 @@ out:
 	return p;
 }
 
-static const struct symbol *find_in(const struct resolver *r, struct symtab *t, uint64_t addr)
+static const struct symbol *find_in(const struct resolver *r, const struct dso *dso,
+				    struct symtab *t, uint64_t addr)
 {
-	return t ? symtab_find(t, addr, !r->src.opts.no_demangle) : NULL;
+	bool kernel = dso->kind == DSO_KERNEL || dso->kind == DSO_MODULE;
+	bool mangled = r->src.opts.no_demangle || (kernel && r->src.opts.no_demangle_kernel);
+
+	return t ? symtab_find(t, addr, !mangled) : NULL;
 }
 
 static const struct symbol *find_anon(struct resolver *r, const struct dso *dso, uint32_t pid,
@@ -402,8 +406,8 @@ static const struct symbol *find_anon(struct resolver *r, const struct dso *dso,
 		p = pid_load(r, dso, pid);
 	if (!p)
 		return NULL;
-	sym = find_in(r, p->recorded, addr);
-	return sym ? sym : find_in(r, p->table, addr);
+	sym = find_in(r, dso, p->recorded, addr);
+	return sym ? sym : find_in(r, dso, p->table, addr);
 }
 
 /* A forked child runs the code of its parent, until it makes some of its own. */
@@ -425,14 +429,14 @@ const struct symbol *resolver_find(struct resolver *r, const struct dso *dso, ui
 
 	if (dso->kind == DSO_ANON)
 		return find_jit(r, dso, pid, addr);
-	sym = find_in(r, recorded_get(r, dso), addr);
+	sym = find_in(r, dso, recorded_get(r, dso), addr);
 	if (sym)
 		return sym;
 	l = loaded_get(r, dso);
 	if (l->table && !symtab_covers(l->table, addr) && !r->src.opts.wanted)
 		l = whole_get(r, dso);
 	if (l->table)
-		return find_in(r, l->table, addr);
+		return find_in(r, dso, l->table, addr);
 	return l->whole.name ? &l->whole : NULL;
 }
 

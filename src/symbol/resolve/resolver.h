@@ -45,7 +45,8 @@ struct resolver_opts {
 	 */
 	const struct symtab_wanted *(*wanted)(const struct dso *dso, void *arg);
 	void *wanted_arg;
-	bool no_demangle;
+	bool no_demangle, no_demangle_kernel;
+	bool ignore_vmlinux;	    /* unless @vmlinux names one */
 	bool no_debuginfod;	    /* ask none, whatever the user's environment says */
 	struct resolver_pool *pool; /* tables that other resolvers share; NULL: none */
 	/* Of the recording; NULL or 0: not recorded. Strings must outlive the resolver. */
