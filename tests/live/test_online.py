@@ -6,12 +6,14 @@ import re
 import shutil
 import subprocess
 
-from lab import Skip, calls_lost, ended, need_mount_namespaces, scaled, wait_for, work
+from lab import LONGER, Skip, calls_lost, ended, need_mount_namespaces, scaled, wait_for, work
 from test_control import ACK, Pipes
 from test_unwind import CHAIN, chains, need_unwinder, share
 
 SAID = re.compile(r'(\d+) of (\d+) samples? with stacks got call chains; (\d+) bytes became (\d+)')
 RATE = ['-e', 'cpu-clock:u', '-F', '2000']
+# Milliseconds of a load: call frame information is read in a small part of them.
+LASTING = 300 * LONGER
 
 
 def said(err):
@@ -112,7 +114,7 @@ def test_modes(lab):
         output = 'p.data/' if '--threads' in options else 'p.data'
         shutil.rmtree(lab.path('p.data'), ignore_errors=True)
         err = lab.run('record', '-o', output, *RATE, *options, '--call-graph', 'dwarf,online', '--',
-                      lab.program('stacks'), 'chain', 300, release=True).stderr
+                      lab.program('stacks'), 'chain', LASTING, release=True).stderr
         made, samples, *_ = said(err)
         assert samples > 20 and made > 0.9 * samples, (name, err)
         found = [c for c in chains(lab.run('script', '-i', 'p.data').stdout) if 'leaf' in c]
@@ -185,8 +187,8 @@ def test_deleted_program(lab):
     try:
         wait_for(lambda: os.readlink(f'/proc/{load.pid}/exe').endswith('/gone'), what='the program')
         os.unlink(lab.path('gone'))
-        err = lab.run('record', '-o', 'p.data', *RATE, '-p', load.pid, '--call-graph', 'dwarf,online', '--duration', '1s',
-                      release=True).stderr
+        err = lab.run('record', '-o', 'p.data', *RATE, '-p', load.pid, '--call-graph', 'dwarf,online', '--duration',
+                      f'{3 * LASTING}ms', release=True).stderr
         made, samples, *_ = said(err)
         assert samples > 20 and made > 0.9 * samples, err
     finally:

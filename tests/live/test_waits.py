@@ -185,7 +185,8 @@ def test_spans(lab):
     assert spans['ns']['min'] >= 10e6, spans['ns']
     assert len(spans['slowest']) == 4
     for span in spans['slowest']:
-        assert span['waited_ns']['sleep'] >= 9.8e6, span
+        # The kernel sets its timer first; what it does until the thread is switched off is part of the ten milliseconds.
+        assert span['waited_ns']['sleep'] >= 9.8e6 - span['on_cpu_ns'], span
         assert close(sum(span['waited_ns'].values()) + span['on_cpu_ns'], span['duration_ns']), span
     text = lab.run('report', 'latency', '-i', 'waits.data', '--span', f'{start}..{end}').stdout
     assert 'Slowest spans' in text and '[sleep]' in text, text
