@@ -184,8 +184,14 @@ def hierarchy():
 
 
 def give_back(mount):
-    """Once mounted, perf_event stays in version 1 while a cgroup there is being removed, and no mount is left to see it."""
+    """
+    Once mounted, perf_event stays in version 1 while a cgroup there is being removed, and no mount is left to see it: then
+    another mount and its end give it back. A hierarchy takes a while to go, and mounting it keeps it.
+    """
     def is_back():
+        until = time.monotonic() + 3
+        while hierarchy() and time.monotonic() < until:
+            time.sleep(0.05)
         if hierarchy():
             subprocess.run(['mount', '-t', 'cgroup', '-o', 'perf_event', 'none', mount], check=True)
             subprocess.run(['umount', mount], check=True)
