@@ -1,1 +1,1 @@
-report --children -s sym,addr {corpus}/local/clockid.data
+report --children -s sym,addr {corpus}/local/clockid.data --symfs /nonexistent --kallsyms /dev/null
