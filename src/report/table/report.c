@@ -236,7 +236,7 @@ static void add_more(struct report_worker *w, struct hist *h, uint32_t row,
 	more[HIST_WEIGHT1] += s->weight * w->times;
 	more[HIST_WEIGHT2] += s->weight_var2 * w->times;
 	more[HIST_WEIGHT3] += s->weight_var3 * w->times;
-	if (w->frames.nr && w->frames.frame[0].side == FRAME_TO)
+	if (w->frames.has_history)
 		add_branches(more, s);
 }
 

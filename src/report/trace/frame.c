@@ -482,13 +482,16 @@ static int add_history(struct frames *f, const struct walk_sample *ws, size_t ma
 		ips[i] = f->frame[i].ip;
 	covered = branch_history_overlap(f->steps, nr, ips, f->nr);
 	f->leafless = true;
+	f->has_history = true;
 	return prepend_steps(f, ws, nr, covered);
 }
 
 int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max)
 {
-	int rc = find_chain(f, ws, max) ?: add_history(f, ws, max);
+	int rc;
 
+	f->has_history = false;
+	rc = find_chain(f, ws, max) ?: add_history(f, ws, max);
 	f->leaf = 0;
 	f->is_chain = f->nr;
 	return rc ? rc : find_lines(f);
@@ -500,6 +503,7 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 
 	f->nr = f->leaf = 0;
 	f->leafless = false;
+	f->has_history = false;
 	f->is_chain = false;
 	if ((ws->s.callchain_nr || has_stack(f, ws) || (f->history && ws->s.branch_nr)) && max) {
 		rc = frames_of_chain(f, ws, max);

@@ -61,6 +61,7 @@ struct frames {
 	 * among them are left out.
 	 */
 	bool history;
+	bool has_history;	   /* @frame of the last sample has branches, or had them */
 	struct branch_step *steps; /* of the last sample */
 	size_t cap_steps;
 };
