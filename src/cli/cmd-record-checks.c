@@ -42,6 +42,9 @@ static void check_output(struct argp_state *state, const struct record_opts *opt
 	if (opts->output.kcore && pipe)
 		usage(state, "--kcore copies the kernel's code to a directory, and -o - is a pipe: "
 			     "leave out one of them");
+	if (opts->output.kcore && (opts->output.rotation.enabled || opts->output.memory.bytes))
+		usage(state, "--kcore would copy the kernel's code anew for each output of "
+			     "--switch-output or -M: leave out one of them");
 	if (opts->output.rotation.max_files && !opts->output.rotation.enabled)
 		usage(state,
 		      "--switch-max-files limits the files of --switch-output: add that option");

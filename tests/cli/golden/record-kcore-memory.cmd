@@ -1,0 +1,1 @@
+record --kcore -M 1M -o {tmp}/x -- true

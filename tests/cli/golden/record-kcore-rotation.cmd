@@ -1,0 +1,1 @@
+record --kcore --switch-output=1M -o {tmp}/x -- true
