@@ -42,8 +42,8 @@ void chain_maker_free(struct chain_maker *m); /* accepts NULL; after all walkers
 void chain_maker_gather_by(struct chain_maker *m, void (*gather)(void *arg), void *arg);
 
 /*
- * Takes a record of sideband, a record_emit_fn; @maker: a struct chain_maker. It only copies, so
- * that a reader may call it. Returns 0.
+ * Takes a record of sideband, a record_emit_fn; @maker: a struct chain_maker. It copies
+ * under a lock and may allocate. Returns 0.
  */
 int chain_maker_add(const struct perf_event_header *hdr, void *maker);
 
