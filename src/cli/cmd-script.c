@@ -18,10 +18,12 @@
 #include "cli/terminal/terminal.h"
 #include "render/header.h"
 #include "render/lines.h"
+#include "sys/kernel/limits.h"
 
 #define MAX_STACK      127
 #define MAX_FIELD_ARGS 32
 #define CALL_DSO_WIDTH (-50) /* left-aligned, as in perf */
+#define OTHER_FILES    64    /* descriptors beside those of dumps */
 
 struct script_args {
 	struct input input;
@@ -406,12 +408,25 @@ static int close_dump(const struct script_args *a, const struct trace *t,
 	return rc;
 }
 
+/* Sees to it that @nr files may be open. */
+static int allow_dumps(size_t nr)
+{
+	uint64_t limit = limits_raise_files(nr + OTHER_FILES);
+
+	if (limit >= nr + OTHER_FILES)
+		return 0;
+	complain("--per-event-dump: the recording has %zu events, a file each, and this process "
+		 "may open %" PRIu64 ": raise the limit (ulimit -n)",
+		 nr, limit);
+	return -EMFILE;
+}
+
 /* Writes the samples of each event to a file of its own. */
 static int dump_events(struct script_args *a, struct trace *t, uint64_t *ret_bytes)
 {
 	size_t nr = pd_evlist_count(t->evlist), opened = 0;
 	struct format_out *outs = calloc(nr + 1, sizeof(*outs));
-	int rc = outs ? 0 : -ENOMEM;
+	int rc = outs ? allow_dumps(nr) : -ENOMEM;
 
 	while (!rc && opened < nr) {
 		rc = open_dump(t, pd_evlist_at(t->evlist, opened), &outs[opened]);

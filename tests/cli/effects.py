@@ -141,6 +141,19 @@ def test_record_timestamp_boundary(bench):
     lab.expect('both times', re.search('(?i)first sample', text) and re.search('(?i)last sample', text), text[:600])
 
 
+def test_script_per_event_dump(bench):
+    """Of more events than the soft limit of descriptors."""
+    many = recording.Recording(bench.path('many.data'), 200)
+    many.comm(10, 10, b'work')
+    many.sample(10, 10, [0], event=150)
+    many.close()
+    subprocess.run(['sh', '-c', 'ulimit -Sn 128; exec "$0" script -q -i many.data --per-event-dump', bench.ringtail],
+                   cwd=bench.folder, check=True)
+    dumps = [name for name in os.listdir(bench.folder) if name.startswith('many.data.') and name.endswith('.dump')]
+    lab.expect('a file for each event, one with a sample',
+               len(dumps) == 200 and sum(os.path.getsize(bench.path(name)) > 0 for name in dumps) == 1, len(dumps))
+
+
 # --- stat --------------------------------------------------------------------------------------------
 
 
