@@ -47,7 +47,7 @@ void chain_maker_gather_by(struct chain_maker *m, void (*gather)(void *arg), voi
  */
 int chain_maker_add(const struct perf_event_header *hdr, void *maker);
 
-/* To be called now and then, but by no reader: what was added takes up to 1 MB until then. */
+/* For a writer's run without chains: takes what was written, so that it does not pile up. */
 void chain_maker_settle(struct chain_maker *m);
 
 /* Why a sample has kept its stack. */

@@ -14,7 +14,7 @@
 #define STATE_BYTES ((size_t)32 << 20)
 /* The state refuses records beyond this: it is made again before. */
 #define STATE_MOST ((size_t)256 << 20)
-/* Bytes of waiting records that are applied without a reader. */
+/* Bytes of records that may wait until samples need them. */
 #define WAITING_MAX ((size_t)1 << 20)
 
 struct waiting_record {
@@ -125,8 +125,8 @@ static int apply_live(const struct perf_event_header *hdr, void *arg)
 }
 
 /*
- * Returns how large the state may grow. What one batch of records adds (WAITING_MAX) fits between
- * this and what the state refuses.
+ * Returns how large the state may grow. What one batch of records adds (WAITING_MAX, and what was
+ * gathered last) fits between this and what the state refuses; if not, the state is made again.
  */
 static size_t limit_of(const struct task_spaces *s)
 {
@@ -265,6 +265,7 @@ static size_t waiting_bytes(struct task_spaces *s)
 
 int task_spaces_settle(struct task_spaces *s)
 {
+	gather(s);
 	return waiting_bytes(s) > WAITING_MAX ? apply_waiting(s) : 0;
 }
 

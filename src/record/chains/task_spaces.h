@@ -11,8 +11,8 @@
  * between the two then finds nothing at its address, or what was there before. So all sideband that
  * was written before is gathered (task_spaces_gather_by()) before any is applied.
  *
- * Memory: that of the state, and of what was added and is not applied yet, which is bounded by who
- * adds: no more than the fifos and rings of a recording hold.
+ * Memory: that of the state, and of what was added and is not applied yet: 1 MB, and what is
+ * gathered at once.
  *
  * Threads: any may call. A lock guards the state; it is shared while it is read. Times are in ns.
  */
@@ -41,7 +41,7 @@ void task_spaces_limit(struct task_spaces *s, size_t least, size_t most);
 
 /*
  * While no thread uses it: has @gather called with @arg before records are applied. It adds all
- * that the kernel has written so far, so that no older record comes later.
+ * that the kernel has written so far, so that few older records come later.
  */
 void task_spaces_gather_by(struct task_spaces *s, void (*gather)(void *arg), void *arg);
 
@@ -52,8 +52,8 @@ void task_spaces_gather_by(struct task_spaces *s, void (*gather)(void *arg), voi
 int task_spaces_add(struct task_spaces *s, const struct perf_event_header *hdr);
 
 /*
- * Applies what was added if it takes more than 1 MB; to be called now and then. Returns as
- * task_spaces_acquire().
+ * Gathers, and applies what was added if it takes more than 1 MB. For a writer that needs no view
+ * now. Returns as task_spaces_acquire().
  */
 int task_spaces_settle(struct task_spaces *s);
 

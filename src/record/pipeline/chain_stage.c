@@ -120,7 +120,9 @@ static size_t make_run(struct chain_stage *c, const uint8_t *p, size_t len)
 	struct perf_event_header hdr;
 	size_t at = 0, made = 0;
 
-	if (!behind)
+	if (behind)
+		chain_maker_settle(c->maker);
+	else
 		chain_walker_begin(c->walker);
 	for (; pd_record_at(p + at, len - at, &hdr); at += hdr.size) {
 		if (hdr.type == PERF_RECORD_SAMPLE) {

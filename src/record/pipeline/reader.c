@@ -474,7 +474,7 @@ static uint64_t ring_turn(struct reader *r, struct reader_ring *rr, enum when_fu
 		want = fifo_piece_max(r->fifo);
 	t.total = ring_peek(&rr->ring, &t.spans);
 	if (rr->tap)
-		sideband_tap_show(rr->tap);
+		sideband_tap_keep(rr->tap);
 	if (rr->aux)
 		aux_area_look(rr->aux);
 	t.no_stacks =

@@ -58,7 +58,7 @@ struct reader_source {
 	bool sideband;		   /* its records are never dropped */
 	const struct cpus *run_on; /* CPUs to drain the ring on, at least one; NULL: any */
 	struct aux_area *aux;	   /* beside the ring; or NULL */
-	struct sideband_tap *tap;  /* shows records before they are drained; or NULL */
+	struct sideband_tap *tap;  /* keeps records before they are drained; or NULL */
 	bool overwritten;	   /* an overwrite ring, for record/pipeline/overwrite_drain.h */
 };
 

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/pipeline/sideband_taps.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "perfdata/record.h"
 #include "record/initial/mapped.h"
 #include "ring/ring.h"
 #include "sys/kernel/thread.h"
 
-/* More than the records of tasks and maps take: a path, and some words. Others are not shown. */
-#define RECORD_MOST 8192u
-
 struct sideband_tap {
 	const struct sideband_taps *all;
-	pthread_mutex_t lock;	 /* guards @ring, while records are shown */
-	struct ring ring;	 /* its tail is behind the last record shown */
-	_Atomic(uint64_t) shown; /* likewise, for a look without the lock */
+	/* Guards @ring and @kept. While it is held, bytes are only copied. */
+	pthread_mutex_t lock;
+	struct ring ring; /* its tail is behind the last record copied */
+	uint8_t *kept;	  /* records that are not shown yet; as large as the ring */
+	size_t kept_len;
+	pthread_mutex_t turn; /* who shows records; guards @taken. It may be held for long. */
+	uint8_t *taken;	      /* the records that are being shown; the room changes with @kept */
+	_Atomic(uint64_t) copied, shown; /* positions in the ring, for a look without a lock */
 };
 
 struct sideband_taps {
@@ -42,8 +46,12 @@ struct sideband_taps *sideband_taps_new(size_t nr, bool own_build_ids, record_em
 
 void sideband_taps_free(struct sideband_taps *taps)
 {
-	for (size_t i = 0; taps && i < taps->nr; i++)
+	for (size_t i = 0; taps && i < taps->nr; i++) {
 		pthread_mutex_destroy(&taps->taps[i].lock);
+		pthread_mutex_destroy(&taps->taps[i].turn);
+		free(taps->taps[i].kept);
+		free(taps->taps[i].taken);
+	}
 	free(taps);
 }
 
@@ -55,52 +63,108 @@ int sideband_taps_add(struct sideband_taps *taps, void *memory, size_t page_size
 
 	if (rc)
 		return rc;
+	tap->kept = malloc(data_size);
+	tap->taken = malloc(data_size);
+	if (!tap->kept || !tap->taken) {
+		free(tap->kept);
+		free(tap->taken);
+		return -ENOMEM;
+	}
+	/* So that a reader takes no page faults. */
+	memset(tap->kept, 0, data_size);
+	memset(tap->taken, 0, data_size);
 	tap->all = taps;
+	atomic_init(&tap->copied, tap->ring.tail);
 	atomic_init(&tap->shown, tap->ring.tail);
 	thread_mutex_init(&tap->lock);
+	thread_mutex_init(&tap->turn);
 	taps->nr++;
 	*ret = tap;
 	return 0;
 }
 
-/* Shows the records in the first @len bytes of @spans. */
-static void show_spans(const struct sideband_taps *all, const struct ring_spans *spans, size_t len)
-{
-	_Alignas(uint64_t) uint8_t record[RECORD_MOST];
-	struct perf_event_header hdr;
+/* --- from the ring to the room -------------------------------------------------------------------
+ */
 
-	for (size_t at = 0; len - at >= sizeof(hdr); at += hdr.size) {
-		ring_spans_copy(spans, at, &hdr, sizeof(hdr));
-		if (hdr.size < sizeof(hdr) || hdr.size > len - at)
-			break;
-		if (hdr.size > sizeof(record))
-			continue;
-		ring_spans_copy(spans, at, record, hdr.size);
-		if (!all->own_build_ids)
-			mapped_clear_build_id_marks(record, hdr.size);
-		all->show((const void *)record, all->arg);
-	}
+static uint64_t head_of(const struct sideband_tap *tap)
+{
+	return __atomic_load_n(&tap->ring.page->data_head, __ATOMIC_ACQUIRE);
 }
 
-static bool has_news(const struct sideband_tap *tap)
+/* Copies what is new, if there is room for all of it. The lock is held. Returns whether there was.
+ */
+static bool copy_news(struct sideband_tap *tap)
 {
-	return __atomic_load_n(&tap->ring.page->data_head, __ATOMIC_ACQUIRE) !=
-	       atomic_load_explicit(&tap->shown, memory_order_acquire);
+	struct ring_spans spans;
+	size_t len = ring_peek(&tap->ring, &spans);
+
+	if (len > tap->ring.size - tap->kept_len)
+		return false;
+	ring_spans_copy(&spans, 0, tap->kept + tap->kept_len, len);
+	tap->kept_len += len;
+	ring_pass(&tap->ring, len);
+	atomic_store_explicit(&tap->copied, tap->ring.tail, memory_order_release);
+	return true;
+}
+
+/* --- from the room to who is shown ---------------------------------------------------------------
+ */
+
+/* Shows the records at @p; the mark of build-ids is taken from them if others asked for these. */
+static void show_records(const struct sideband_taps *all, uint8_t *p, size_t len)
+{
+	struct perf_event_header hdr;
+
+	if (!all->own_build_ids)
+		mapped_clear_build_id_marks(p, len);
+	for (size_t at = 0; pd_record_at(p + at, len - at, &hdr); at += hdr.size)
+		all->show((const void *)(p + at), all->arg);
+}
+
+/* Shows what is kept, and what is new in the ring. It is the caller's turn. */
+static void show_all(struct sideband_tap *tap)
+{
+	bool all;
+
+	do {
+		uint64_t until;
+		uint8_t *room;
+		size_t len;
+
+		pthread_mutex_lock(&tap->lock);
+		all = copy_news(tap);
+		room = tap->kept;
+		len = tap->kept_len;
+		until = tap->ring.tail;
+		tap->kept = tap->taken;
+		tap->kept_len = 0;
+		tap->taken = room;
+		pthread_mutex_unlock(&tap->lock);
+		show_records(tap->all, room, len);
+		atomic_store_explicit(&tap->shown, until, memory_order_release);
+	} while (!all);
 }
 
 void sideband_tap_show(struct sideband_tap *tap)
 {
-	struct ring_spans spans;
-	size_t len;
+	if (head_of(tap) == atomic_load_explicit(&tap->shown, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&tap->turn);
+	show_all(tap);
+	pthread_mutex_unlock(&tap->turn);
+}
 
-	if (!has_news(tap))
+void sideband_tap_keep(struct sideband_tap *tap)
+{
+	bool kept;
+
+	if (head_of(tap) == atomic_load_explicit(&tap->copied, memory_order_acquire))
 		return;
 	pthread_mutex_lock(&tap->lock);
-	len = ring_peek(&tap->ring, &spans);
-	show_spans(tap->all, &spans, len);
-	ring_pass(&tap->ring, len);
-	atomic_store_explicit(&tap->shown, tap->ring.tail, memory_order_release);
+	kept = copy_news(tap);
 	pthread_mutex_unlock(&tap->lock);
+	if (!kept)
+		sideband_tap_show(tap);
 }
 
 void sideband_taps_show(void *taps)

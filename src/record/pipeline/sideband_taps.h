@@ -6,15 +6,18 @@
  *               └──► their readers ──► …
  *
  * A task may map code on one CPU and be sampled in it on another, whose worker reads its rings
- * earlier. So who unwinds samples looks into all sideband rings before: what the kernel wrote there
- * before it took a sample is there. A tap only copies; the worker of the ring drains it as ever,
- * and shows a record before it releases it.
+ * earlier. So a stage that unwinds samples looks into all sideband rings before: what the kernel
+ * wrote there before it took a sample is there.
+ *
+ * The worker of a ring drains it as ever. Before it releases records, its reader has the tap keep
+ * a copy of them, which the next stage that looks into the tap is shown. The room for copies is as
+ * large as the ring, and there from the start.
  *
  * Each record is shown once. Those of one ring come in their order.
  *
- * Ownership: the rings remain the caller's, and outlive the taps. Threads: any may show. A tap has
- * a lock, which a reader may wait for while a writer copies; the writer then has the priority of
- * the reader.
+ * Ownership: the rings remain the caller's, and outlive the taps. Threads: any may show or keep. A
+ * tap has a lock that is held while bytes are copied; a writer that holds it has the priority of
+ * the reader that waits for it.
  */
 #ifndef RINGTAIL_RECORD_PIPELINE_SIDEBAND_TAPS_H
 #define RINGTAIL_RECORD_PIPELINE_SIDEBAND_TAPS_H
@@ -36,13 +39,21 @@ struct sideband_taps *sideband_taps_new(size_t nr, bool own_build_ids, record_em
 void sideband_taps_free(struct sideband_taps *taps); /* accepts NULL */
 
 /*
- * While no thread shows: adds the ring with its header page at @memory, and @data_size bytes of
- * data @page_size bytes behind. Returns 0 with *@ret, which remains the taps', or -EINVAL.
+ * While no thread uses the taps: adds the ring with its header page at @memory, and @data_size
+ * bytes of data @page_size bytes behind. Returns 0 with *@ret, which remains the taps', -EINVAL or
+ * -ENOMEM.
  */
 int sideband_taps_add(struct sideband_taps *taps, void *memory, size_t page_size, size_t data_size,
 		      struct sideband_tap **ret);
 
-/* Shows what the kernel has written to the ring since, or to all rings; @taps: these. */
+/*
+ * For the reader of the ring: copies what the kernel has written to it since. It allocates nothing
+ * and shows nothing, unless stages are late by a whole ring: then it shows what there is no room
+ * for.
+ */
+void sideband_tap_keep(struct sideband_tap *tap);
+
+/* Shows what was kept, and what the kernel has written since; of all rings. @taps: these. */
 void sideband_tap_show(struct sideband_tap *tap);
 void sideband_taps_show(void *taps);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sideband is shown once, in the order of its ring, before a reader releases it, and whoever asks
- * for it.
+ * Sideband is shown once, in the order of its ring, whoever asks for it, and also if its reader has
+ * released it.
  */
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -43,6 +44,7 @@ struct lab {
 	uint32_t marked;		/* of these: with the mark of a build-id */
 	atomic_bool wrong;		/* not in order */
 	atomic_bool end;
+	sem_t *held, *go_on; /* of who shows, once; or NULL */
 	struct fifo *fifo;
 	struct reader *reader;
 };
@@ -81,7 +83,13 @@ static int show(const struct perf_event_header *hdr, void *arg)
 {
 	struct lab *lab = arg;
 	struct body body;
+	sem_t *held = lab->held;
 
+	lab->held = NULL;
+	if (held) {
+		sem_post(held);
+		sem_wait(lab->go_on);
+	}
 	memcpy(&body, hdr + 1, sizeof(body));
 	if (body.ring >= RINGS || body.number != lab->shown[body.ring])
 		lab->wrong = true;
@@ -169,19 +177,75 @@ static void records_are_shown_before_they_are_drained(void **state)
 static void drained_records_are_shown_once(void **state)
 {
 	struct lab lab;
+	uint32_t shown = 0;
 
 	open_lab(&lab, false);
 	for (uint32_t i = 0; i < 200; i++) {
 		for (uint32_t ring = 0; ring < RINGS; ring++)
 			assert_true(put_map(&lab, ring, (uint16_t)(64 + i * 8)));
-		if (i % 3 == 1)
-			sideband_taps_show(lab.taps);
 		drain(&lab);
 		for (uint32_t ring = 0; ring < RINGS; ring++) {
-			assert_int_equal(lab.shown[ring], i + 1);
+			assert_int_equal(lab.shown[ring], shown);
 			assert_int_equal(lab.rings[ring].page->data_tail, lab.rings[ring].head);
 		}
+		if (i % 3 != 1)
+			continue;
+		sideband_taps_show(lab.taps);
+		shown = i + 1;
+		for (uint32_t ring = 0; ring < RINGS; ring++)
+			assert_int_equal(lab.shown[ring], shown);
 	}
+	close_lab(&lab);
+}
+
+/* Nobody asks, and more comes than there is room for. */
+static void what_is_late_by_a_ring_is_shown_by_its_reader(void **state)
+{
+	struct lab lab;
+
+	open_lab(&lab, false);
+	for (uint32_t i = 0; i < 3 * RING / 1024; i++) {
+		assert_true(put_map(&lab, 1, 1024));
+		drain(&lab);
+		assert_true(lab.rings[1].made - lab.shown[1] <= RING / 1024);
+	}
+	assert_true(lab.shown[1] >= 2 * RING / 1024);
+	sideband_taps_show(lab.taps);
+	assert_int_equal(lab.shown[1], lab.rings[1].made);
+	close_lab(&lab);
+}
+
+static void *show_once(void *arg)
+{
+	sideband_taps_show(((struct lab *)arg)->taps);
+	return NULL;
+}
+
+static void a_reader_does_not_wait_for_who_shows(void **state)
+{
+	sem_t held, go_on;
+	struct lab lab;
+	pthread_t thread;
+
+	open_lab(&lab, false);
+	sem_init(&held, 0, 0);
+	sem_init(&go_on, 0, 0);
+	lab.held = &held;
+	lab.go_on = &go_on;
+	assert_true(put_map(&lab, 0, 1024));
+	assert_int_equal(pthread_create(&thread, NULL, show_once, &lab), 0);
+	while (sem_wait(&held))
+		;
+	for (uint32_t i = 0; i < RING / 1024; i++) {
+		assert_true(put_map(&lab, 0, 1024));
+		drain(&lab);
+		assert_int_equal(lab.rings[0].page->data_tail, lab.rings[0].head);
+	}
+	assert_int_equal(lab.shown[0], 0);
+	sem_post(&go_on);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	sideband_taps_show(lab.taps);
+	assert_int_equal(lab.shown[0], lab.rings[0].made);
 	close_lab(&lab);
 }
 
@@ -205,27 +269,26 @@ static void marks_of_build_ids_are_cleared(void **state)
 	}
 }
 
-/* A record that no task or map has, and bytes that are no record. */
-static void what_is_no_map_is_passed_over(void **state)
+/* A record that no task or map has is shown; bytes that are no record are passed over. */
+static void what_is_no_record_is_passed_over(void **state)
 {
 	struct perf_event_header hdr = {PERF_RECORD_TEXT_POKE, 0, 12000};
 	struct lab lab;
 
 	open_lab(&lab, false);
 	assert_true(put(&lab.rings[1], 1, hdr));
-	lab.rings[1].made = 0;
 	assert_true(put_map(&lab, 1, 64));
 	hdr.size = 16;
 	assert_true(put(&lab.rings[1], 1, hdr));
 	sideband_taps_show(lab.taps);
-	assert_int_equal(lab.shown[1], 2);
+	assert_int_equal(lab.shown[1], 3);
 	hdr.size = 0;
 	copy_in(&lab.rings[1], &hdr, sizeof(hdr));
 	lab.rings[1].page->data_head = lab.rings[1].head;
 	sideband_taps_show(lab.taps);
 	assert_true(put_map(&lab, 1, 64));
 	sideband_taps_show(lab.taps);
-	assert_int_equal(lab.shown[1], 3);
+	assert_int_equal(lab.shown[1], 4);
 	close_lab(&lab);
 }
 
@@ -272,6 +335,7 @@ static void many_threads_show_each_record_once(void **state)
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 	drain(&lab);
+	sideband_taps_show(lab.taps);
 	for (uint32_t ring = 0; ring < RINGS; ring++)
 		assert_int_equal(lab.shown[ring], lab.rings[ring].made);
 	close_lab(&lab);
@@ -282,8 +346,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_are_shown_before_they_are_drained),
 		cmocka_unit_test(drained_records_are_shown_once),
+		cmocka_unit_test(what_is_late_by_a_ring_is_shown_by_its_reader),
+		cmocka_unit_test(a_reader_does_not_wait_for_who_shows),
 		cmocka_unit_test(marks_of_build_ids_are_cleared),
-		cmocka_unit_test(what_is_no_map_is_passed_over),
+		cmocka_unit_test(what_is_no_record_is_passed_over),
 		cmocka_unit_test(many_threads_show_each_record_once),
 	};
 
