@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'export'))
+import branch_recording  # noqa: E402 pylint: disable=wrong-import-position
 import lab  # noqa: E402 pylint: disable=wrong-import-position
 import recording  # noqa: E402 pylint: disable=wrong-import-position
 
@@ -136,9 +137,11 @@ def test_record_vmlinux(bench):
 
 
 def test_record_timestamp_boundary(bench):
-    bench.say('record', '-o', 'times.data', '-e', 'task-clock:u', '--timestamp-boundary', 'true')
-    text = bench.out('report', '-i', 'times.data', '--header-only')
-    lab.expect('both times', re.search('(?i)first sample', text) and re.search('(?i)last sample', text), text[:600])
+    """ringtail always does it."""
+    for options in [], ['--timestamp-boundary']:
+        bench.say('record', '-o', 'times.data', '-e', 'task-clock:u', *options, 'true')
+        text = bench.out('report', '-i', 'times.data', '--header-only')
+        lab.expect('both times', re.search('(?i)first sample', text) and re.search('(?i)last sample', text), options, text[:600])
 
 
 def test_script_per_event_dump(bench):
@@ -152,6 +155,21 @@ def test_script_per_event_dump(bench):
     dumps = [name for name in os.listdir(bench.folder) if name.startswith('many.data.') and name.endswith('.dump')]
     lab.expect('a file for each event, one with a sample',
                len(dumps) == 200 and sum(os.path.getsize(bench.path(name)) > 0 for name in dumps) == 1, len(dumps))
+
+
+def test_report_branch_history_counts(bench):
+    """What is shown of a chain changes no count of its branches."""
+    def at(function, offset):
+        return branch_recording.BASE + recording.CODE + function * recording.FUNCTION + offset
+    path, root = bench.path('branches.data'), bench.program((b'main', b'work', b'leaf'))
+    branches = [branch_recording.branch(at(1, 8), at(2, 0), cycles=7)]
+    branch_recording.write(path, '/program', [branch_recording.sample(10, [at(2, 4), at(1, 8), at(0, 8)], branches)])
+    shown = ['report', '-i', path, '--symfs', root, '--stdio', '-q', '-g', 'none', '--branch-history']
+
+    def counts(*options):
+        return [re.split(r' {2,}', line.strip())[-3:] for line in bench.out(*shown, *options).splitlines() if '%' in line]
+    lab.expect('one branch of 7 cycles', counts() == [['100.0%', '0', '7.0']], counts())
+    lab.expect('--ignore-callees', counts('--ignore-callees', 'main') == counts(), counts('--ignore-callees', 'main'))
 
 
 # --- stat --------------------------------------------------------------------------------------------
