@@ -18,7 +18,7 @@ struct cfi_table {
 	struct cfi_section eh, debug;
 	struct elf_space space;
 	uint16_t machine; /* e_machine; 0: the file was not found */
-	uint64_t entry;	  /* e_entry */
+	uint64_t entry;	  /* e_entry of a dynamic linker; 0: another file */
 	size_t bytes;
 	uint64_t used; /* cfi_tables.tick of the last use */
 	bool debug_tried;
@@ -40,7 +40,7 @@ struct cfi_tables {
 	uint64_t generation; /* number of calls of cfi_tables_forget() */
 };
 
-#define START_BYTES 64 /* code at the start of a program: 61 bytes in glibc's ld.so for x86-64 */
+#define START_BYTES 64 /* code at the start of a dynamic linker: 61 in glibc's for x86-64 */
 
 #define RETRY_MS 1000 /* a file that could not be opened is not tried again for so long */
 
@@ -141,6 +141,23 @@ static int load_debug(struct cfi_tables *t, const struct dso *dso, struct cfi_ta
 }
 
 /*
+ * Whether the kernel may start the file for another program. In others, code beside the entry may
+ * have callers.
+ */
+static bool is_dynamic_linker(const struct elf_image *img)
+{
+	GElf_Phdr phdr;
+	size_t n;
+
+	if (img->ehdr.e_type != ET_DYN || elf_getphdrnum(img->elf, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!gelf_getphdr(img->elf, (int)i, &phdr) || phdr.p_type == PT_INTERP)
+			return false;
+	return true;
+}
+
+/*
  * Reads the program of @dso. What cannot be read stays empty. Returns 0, -ESRCH if there is no
  * file, or -ENOMEM.
  */
@@ -155,7 +172,7 @@ static int read_program(const struct cfi_tables *t, const struct dso *dso, struc
 	if (!elf_space_file(&img, &c->space, NULL)) {
 		c->debug_tried = false;
 		c->machine = img.ehdr.e_machine;
-		c->entry = img.ehdr.e_entry;
+		c->entry = is_dynamic_linker(&img) ? img.ehdr.e_entry : 0;
 		rc = cfi_section_load(&c->eh, &img, ".eh_frame");
 	}
 	elf_image_close(&img);
@@ -221,8 +238,8 @@ static int want(struct cfi_tables *t, bool *wanted, const struct dso *dso, enum 
 }
 
 /*
- * Whether the program starts with the code at @addr, as linked. The assembly of glibc's ld.so,
- * which goes on to the program, has no entries, other than its functions.
+ * Whether a dynamic linker starts with the code at @addr, as linked. The assembly of glibc's, which
+ * goes on to the program, has no entries, other than its functions.
  */
 static bool is_start(const struct cfi_table *c, uint64_t addr)
 {

@@ -64,10 +64,10 @@ void cfi_tables_forget(struct cfi_tables *t);
 
 /*
  * Finds the row for the code at @addr of @dso (as in struct location). Returns 0 with *@ret for
- * free(); -ENOENT if no table has an entry for it; -ENXIO if none has, and the program of the file
- * starts there, as ld.so: nothing called this code, if no frame pointer says so; -EBADMSG if the
- * entry leads to no caller, because there is none or its rules cannot be followed; -ENOMEM; or as
- * cfi_tables_new_loaded() says.
+ * free(); -ENOENT if no table has an entry for it; -ENXIO if none has, and the file is a
+ * dynamic linker that starts there: nothing called this code, if no frame pointer says so; -EBADMSG
+ * if the entry leads to no caller, because there is none or its rules cannot be followed; -ENOMEM;
+ * or as cfi_tables_new_loaded() says.
  */
 int cfi_tables_row(struct cfi_tables *t, const struct unwind_arch *arch, const struct dso *dso,
 		   uint64_t addr, struct cfi_row **ret);

@@ -19,7 +19,7 @@ struct unwind_slot {
 	struct cfi_row *row; /* NULL: none, or it leads to no caller */
 	/* There is call frame information for @addr, with or without a caller. */
 	bool covered;
-	bool start; /* there is none, and the program starts there */
+	bool start; /* there is none, and a dynamic linker starts there */
 };
 
 struct unwind_cache {

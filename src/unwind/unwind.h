@@ -23,7 +23,9 @@ struct unwind {
 	struct state_view view; /* of the current sample */
 	/* How the last walk ended. None is set: at the outermost frame, or at @max frames. */
 	bool copy_ended; /* where the copy of the stack does */
-	/* In code without call frame information but the start of a program, or nothing is mapped.
+	/*
+	 * Where nothing is mapped, or in code without call frame information, unless that is the
+	 * start of a dynamic linker.
 	 */
 	bool no_rules;
 	bool guessed; /* some frame was found by the frame pointer */
