@@ -22,6 +22,7 @@ import compared_keys
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCUMENT = os.path.join(HERE, '..', '..', 'docs', 'COMPARED.md')
 LEAST = {'record': 90, 'report': 80, 'script': 75, 'top': 50, 'stat': 50}  # percent that must work
+LEAST_ACCEPTED = {'record': 90, 'report': 80, 'script': 80, 'top': 80, 'stat': 55}  # and those without effect
 
 # What an option is tried with, where its argument or its recording must be a certain one.
 VALUES = {
@@ -250,7 +251,7 @@ def table(command, rows):
         say = {'works': 'works', 'differs': 'works differently: ' + text, 'unused': 'no effect: ' + text,
                'refused': 'refused: ' + text}[kind]
         out.append(f'| `{option.spelled()}` | {", ".join(option.versions)} | {say.replace("|", chr(92) + "|")} |')
-    return '\n'.join(out) + '\n', share
+    return '\n'.join(out) + '\n', share, accepted
 
 
 def listed_by_perf(command):
@@ -286,9 +287,10 @@ def main():
                     result(f'{command} {option.spelled()}', fault)
                 else:
                     rows.append((option, row))
-            text, share = table(command, rows)
+            text, share, taken = table(command, rows)
             document += text
             result(f'{command}: {len(rows)} options', '' if share >= LEAST[command] else f'only {share:.1f} % work')
+            result(f'{command}: what is accepted', '' if taken >= LEAST_ACCEPTED[command] else f'only {taken:.1f} %')
             if shutil.which('perf'):
                 more = listed_by_perf(command) - {o.name for o in known if o.command == command}
                 result(f'{command}: all options of the perf here', f'not in the list: {sorted(more)}' if more else '')

@@ -2,8 +2,10 @@
 """Tries every key of perf report -s and every field of perf script -F: sections of docs/COMPARED.md.
 
 perf-keys.tsv beside this file lists them. A key is tried with recordings that have what it shows, one after the other. It
-works if a report of one of them has it; it is known if all of them lack it, and the message says so.
+works if it has a value in one of them. It is known if ringtail takes it, or says that the recordings lack it, but it has a
+value in none.
 """
+import collections
 import os
 import re
 import shutil
@@ -11,7 +13,9 @@ import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OPTIONS = {'report': '-s', 'script': '-F'}
+MORE = {'report': ['--stdio', '-q', '-g', 'none', '-t', ';'], 'script': []}
 LACKING = 'samples of this recording have no'
+EMPTY = re.compile(r'(0|0x0|0/0x0|0\.0+%?|-|N/A|\[unknown\]|\(\[unknown\]\))?')  # what stands where there is no value
 # What differs from perf, where a key works.
 DIFFERENT = {
     ('report', 'callchain_branch_predicted'): 'perf shows half of it',
@@ -20,15 +24,17 @@ DIFFERENT = {
     ('report', 'p_stage_cyc'): 'as local_p_stage_cyc',
     ('report', 'ins_lat'): 'as local_ins_lat',
     ('report', 'retire_lat'): 'the field weight3: a mean',
-    ('script', 'metric'): 'shows nothing: ringtail has no metrics',
 }
+# What is accepted, but shows nothing.
+UNUSED = {('script', 'metric'): 'ringtail has no metrics'}
 SECTIONS = {
     'report': ('Keys of report -s', """
 The keys that `perf report -s` and `-F` know, tried with `ringtail report -s`. ringtail has more: fields of tracepoints,
-and those of waits (ringtail-report(1)). A key is *known* if no recording of the test corpus has what it shows.
+and those of waits (ringtail-report(1)). A key works if it has a value in a recording of the test corpus. It is *known* if
+ringtail takes it, but no recording there has what it shows.
 """),
     'script': ('Fields of script -F', """
-The fields that `perf script -F` knows, tried with `ringtail script -F`.
+The fields that `perf script -F` knows, tried with `ringtail script -F`, as the keys above.
 """),
 }
 
@@ -39,23 +45,39 @@ def listed():
         return [line.rstrip('\n').split('\t') for line in f if not line.startswith('#')]
 
 
+def has_value(command, text, plain):
+    """Whether output has a value of what it was asked for. `plain` is what script prints without that."""
+    lines = text.splitlines()
+    if command == 'report' and any(';' in line for line in lines):
+        lines = [line.partition(';')[2] for line in lines]
+    values = collections.Counter(word for line in lines for word in line.replace(';', ' ').split()) - \
+        collections.Counter(plain.split())
+    return any(not EMPTY.fullmatch(word) for word in values)
+
+
 def judged(run, ringtail, folder, files, command, name):
-    """('works' | 'known' | 'refused', text), or None with the fault."""
-    texts = []
+    """('works' | 'differs' | 'unused' | 'known' | 'refused', text), or None with the fault."""
+    texts, taken = [], False
     for file in files:
         beside = ['--branch-history'] if name.startswith('callchain_branch') else []
-        p = run(folder, [ringtail, command, '-i', file, '-f', *beside, OPTIONS[command], name])
+        beside = [ringtail, command, '-i', file, '-f', *beside, *MORE[command], OPTIONS[command]]
+        # Some fields are of an address, and need it.
+        plain = run(folder, [*beside, 'ip']).stdout if command == 'script' and name != 'ip' else ''
+        p = run(folder, [*beside, name if not plain else 'ip,' + name])
         text = p.stderr.strip().replace('\n', ' ')
         refused = re.match(r"ringtail(?: report)?: sort key '[^']*': (.*)$", text)
         if refused:
             return ('refused', refused.group(1)), None
-        if p.returncode == 0:
-            return ('works', DIFFERENT.get((command, name), '')), None
-        texts.append(text)
-    missing = [text for text in texts if LACKING in text or 'need the switches' in text]
-    if len(missing) == len(texts):
-        return ('known', ''), None
-    return None, texts[-1][:300]
+        if p.returncode == 0 and has_value(command, p.stdout, plain):
+            different = DIFFERENT.get((command, name))
+            return ('differs', different) if different else ('works', ''), None
+        taken |= p.returncode == 0
+        if p.returncode:
+            texts.append(text)
+    if taken and (command, name) in UNUSED:
+        return ('unused', UNUSED[command, name]), None
+    other = [text for text in texts if LACKING not in text and 'need the switches' not in text]
+    return (('known', ''), None) if taken or not other else (None, other[-1][:300])
 
 
 def keys_of_perf(command, file):
@@ -70,11 +92,13 @@ def keys_of_perf(command, file):
 
 def section(command, rows):
     title, text = SECTIONS[command]
-    count = {kind: sum(r[2][0] == kind for r in rows) for kind in ('works', 'known', 'refused')}
-    out = [f'\n## {title}\n{text}', f'{len(rows)}: {count["works"]} work, {count["known"]} are known, '
-           f'{count["refused"]} are refused.\n', '| name | perf | |', '| --- | --- | --- |']
+    count = {kind: sum(r[2][0] == kind for r in rows) for kind in ('works', 'differs', 'unused', 'known', 'refused')}
+    out = [f'\n## {title}\n{text}', f'{len(rows)}: {count["works"]} work, {count["differs"]} work differently, '
+           f'{count["known"]} are known, {count["unused"]} are accepted without effect, {count["refused"]} are refused.\n',
+           '| name | perf | |', '| --- | --- | --- |']
     for name, versions, (kind, why) in rows:
-        say = {'works': 'works' + (f' differently: {why}' if why else ''), 'known': 'known', 'refused': f'refused: {why}'}[kind]
+        say = {'works': 'works', 'differs': f'works differently: {why}', 'unused': f'no effect: {why}', 'known': 'known',
+               'refused': f'refused: {why}'}[kind]
         out.append(f'| `{name}` | {versions.replace(" ", ", ")} | {say} |')
     return '\n'.join(out) + '\n'
 
