@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""evlist and buildid-list print of this kernel's recordings what perf prints of them."""
-from lab import need_tracefs, scaled
+"""evlist and buildid-list print of this kernel's recordings what perf prints of them; --kcore where there is none."""
+import os
+
+from lab import Skip, need_tracefs, scaled
 
 
 def test_evlist_prints_what_perf_prints(lab):
@@ -32,3 +34,15 @@ def test_buildid_list_prints_what_perf_prints(lab):
         assert sorted(said.splitlines()) == sorted(by_perf.splitlines()), (options, said, by_perf)
     for options in ['-k'], ['-i', '/bin/ls']:
         assert lab.run('buildid-list', *options, release=True).stdout == lab.perf('buildid-list', *options).stdout, options
+
+
+def test_kcore_that_cannot_be_read(lab):
+    """--kcore says why, and leaves no directory; an earlier recording stays."""
+    if os.path.exists('/proc/kcore') and not os.geteuid():
+        raise Skip('root may read /proc/kcore here')
+    lab.run('record', '-q', '-e', 'cpu-clock', '-o', 'earlier.data/', '--', 'true')
+    for name in 'k.data', 'earlier.data':
+        before = {at: os.listdir(at) for at in (lab.dir, lab.path('earlier.data'))}
+        said = lab.run('record', '--kcore', '-e', 'cpu-clock', '-o', name, '--', 'true', status=1).stderr
+        assert "--kcore: cannot read the kernel's code" in said, said
+        assert {at: os.listdir(at) for at in before} == before, (name, before)

@@ -199,10 +199,11 @@ static int create_directory(struct output *out, const struct feature_set *set,
 	made = !rc;
 	for (size_t i = 0; !rc && i + 1 < out->nr; i++)
 		rc = create_part(out, i, directory, opts, plan, err);
-	if (!rc && opts->kcore)
-		rc = kcore_copy("/proc", directory, err);
 	if (!rc)
 		rc = create_main(out, path, set, opts, plan, err);
+	/* This takes long: until "data" exists, a directory is not recognized as a recording. */
+	if (!rc && opts->kcore)
+		rc = kcore_copy("/proc", directory, err);
 	if (rc && made) {
 		close_lanes(out);
 		output_backup_undo_directory(directory);
