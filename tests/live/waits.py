@@ -14,7 +14,7 @@ from lab import LOAD_DIVISOR, Skip, need_tracefs, stands_still, wait_for
 # Of the truth that the program tells. The waits are so long that the microseconds between its clocks and its switches are
 # a small part of that; where CPUs are emulated, each switch takes some hundred.
 WITHIN = 0.02
-SLICES = 10e6  # ns that a thread may be on a run queue between a clock and a wait
+SLICES = 10e6  # ns that a thread may be on a run queue between a clock and a wait, beside other recordings
 TURN = 11e6  # ns of one wait, and a little
 SWITCHES_NS = 0 if LOAD_DIVISOR == 1 else 20 * 400000
 
@@ -71,15 +71,15 @@ def add_waits(lab, data, pid, by_comm, **options):
         kinds[row['kind']] = kinds.get(row['kind'], 0) + row['period']
 
 
-def compare(true, by_comm, cuts=0):
-    """Compares waits with the truth. Where outputs are cut, a wait may be in none of them."""
+def compare(true, by_comm, cuts=0, slices=0):
+    """Compares waits with the truth. Where outputs are cut, a wait may be in none of them. `slices`: see SLICES."""
     assert sorted(true) == sorted(KINDS), true
     for name, (off, least) in true.items():
         kinds = by_comm.get(name, {})  # of files in memory nobody waits for the disk
         # On a busy machine a thread may be preempted between the clock that it reads and its waits, or on its way to sleep.
         queued = kinds.get('run queue', 0)
         missing = cuts * TURN if least else off * (cuts > 0)  # without a least time, one wait may be long
-        slack = WITHIN * off + SWITCHES_NS + max(queued / 10, min(queued, SLICES))
+        slack = WITHIN * off + SWITCHES_NS + max(queued / 10, min(queued, slices))
         assert -slack - missing <= sum(kinds.values()) - off <= slack, (name, kinds, off)
         blocked = {k: ns for k, ns in kinds.items() if k != 'run queue'}
         other = sum(ns for k, ns in blocked.items() if k not in KINDS[name])
