@@ -85,8 +85,8 @@ static int show(const struct perf_event_header *hdr, void *arg)
 	struct body body;
 	sem_t *held = lab->held;
 
-	lab->held = NULL;
 	if (held) {
+		lab->held = NULL;
 		sem_post(held);
 		sem_wait(lab->go_on);
 	}
