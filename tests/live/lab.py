@@ -47,6 +47,14 @@ class Skip(Exception):
     """Raised by a test that this machine cannot run; the text is the reason."""
 
 
+def registers():
+    """Returns this machine's names of the first register, the stack pointer and the program counter."""
+    names = {'x86_64': ('AX', 'SP', 'IP'), 'aarch64': ('x0', 'sp', 'pc')}.get(os.uname().machine)
+    if not names:
+        raise Skip(f'the test does not know the registers of {os.uname().machine}')
+    return names
+
+
 def need_root():
     if os.geteuid() != 0:
         raise Skip('needs root')

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from lab import Skip, need_root, need_tracefs, wait_for
+from lab import Skip, need_root, need_tracefs, registers, scaled, wait_for
 
 BUSY = 'import time\nt = time.time()\nwhile time.time() - t < {}: pass\n'
 
@@ -60,12 +60,13 @@ def test_each_option_is_in_the_attribute(lab):
 
 
 def test_registers_are_recorded(lab):
-    lab.run('record', '-e', 'cpu-clock', '-I', '--user-regs=ip,sp', '-o', 'p.data', '--', *busy(0.1))
+    first, sp, ip = registers()
+    lab.run('record', '-e', 'cpu-clock', '-I', f'--user-regs={ip.lower()},{sp.lower()}', '-o', 'p.data', '--', *busy(0.1))
     ours, perfs = (command('script', '-i', 'p.data', '-F', 'ip,iregs,uregs').stdout for command in (lab.run, lab.perf))
-    assert re.search(r'ABI:2 +AX:0x.* IP:0x.*ABI:2 +SP:0x[0-9a-f]+ +IP:0x', perfs), perfs[:500]
+    assert re.search(rf'ABI:2 +{first}:0x.* {ip}:0x.*ABI:2 +{sp}:0x[0-9a-f]+ +{ip}:0x', perfs), perfs[:500]
     assert ours == perfs
     names = lab.run('record', '-I?').stdout
-    assert names.startswith('available registers: AX BX'), names
+    assert names.startswith(f'available registers: {first} ') and f' {sp} ' in names, names
     assert 'unknown register' in lab.run('record', '-Ifrob', 'true', status=2).stderr
 
 
@@ -119,7 +120,7 @@ def alive(pid):
     try:
         with open(f'/proc/{pid}/stat', encoding='ascii') as f:
             return f.read().rsplit(')', 1)[1].split()[0] != 'Z'
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # before it is opened, or before it is read
         return False
 
 
@@ -187,7 +188,15 @@ def test_cgroups(lab):
                 os.rmdir(group)
 
 
+def need_counts_of_threads(lab):
+    """Some kernels, 6.1 among them, write no record for a thread that ends. perf's own recording shows it."""
+    lab.perf_record('-e', 'task-clock', '-s', '-o', 'theirs.data', '--', 'sh', '-c', 'ls; ls')
+    if not count_records(lab, 'READ', 'theirs.data'):
+        raise Skip('this kernel writes no counts of threads that end, for perf neither')
+
+
 def test_counts_of_threads(lab):
+    need_counts_of_threads(lab)
     lab.run('record', '-e', 'task-clock', '-s', '-n', '-o', 'p.data', '--', 'sh', '-c', 'ls; ls')
     assert count_records(lab, 'READ') >= 2 and not lab.samples('p.data')
     lab.run('record', '-e', 'task-clock', '-s', '-o', 'p.data', '--', 'sh', '-c', 'ls; ls')
@@ -263,6 +272,7 @@ def test_switched_by_events(lab):
 
 
 def test_counts_of_threads_are_shown(lab):
+    need_counts_of_threads(lab)
     lab.run('record', '-e', 'task-clock', '-s', '-o', 'p.data', '--', 'sh', '-c', 'ls; ls')
     ours = re.findall(r'^ +(\d+) +(\d+) +(\d+)$', lab.run('report', '-T', '-i', 'p.data').stdout, re.MULTILINE)
     perfs = re.findall(r'^ +(\d+) +(\d+) +(\d+)$', lab.perf('report', '--stdio', '-T', '-i', 'p.data', quiet=False).stdout,
@@ -273,7 +283,8 @@ def test_counts_of_threads_are_shown(lab):
 
 
 def test_files_of_events_and_ends_of_chains(lab):
-    lab.run('record', '-g', '-e', 'cpu-clock,task-clock', '-o', 'p.data', '--', *busy(0.2))
+    # At the default frequency an emulated CPU comes to nothing else.
+    lab.run('record', '-g', '-F', scaled(4000, 500), '-e', 'cpu-clock,task-clock', '-o', 'p.data', '--', *busy(0.2))
     every = lab.run('script', '-i', 'p.data').stdout
     lab.run('script', '-i', 'p.data', '--per-event-dump')
     parts = ''
@@ -288,7 +299,8 @@ def test_files_of_events_and_ends_of_chains(lab):
     function = re.search(r'^\t +[0-9a-f]+ (\w+)\+', every, re.MULTILINE).group(1)
     ends = lab.run('script', '-i', 'p.data', '-F', 'ip,sym', '--stop-bt', function).stdout
     assert not re.search(rf'{function}\n\t', ends) and len(ends.split()) < len(every.split()), function
-    address = int(re.search(r'^\t +([0-9a-f]+) ', every, re.MULTILINE).group(1), 16)
+    # Of a sample itself, not of one of its callers.
+    address = int(re.search(r'^[^\t\n].*\n\t +([0-9a-f]+) ', every, re.MULTILINE).group(1), 16)
     few = lab.run('script', '-i', 'p.data', '-G', '-F', 'ip', '-S', hex(address), '--addr-range', '16').stdout.split()
     assert few and all(address <= int(ip, 16) < address + 16 for ip in few), few
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from lab import Skip, need_mount_namespaces, need_root, need_tracefs, running, wait_for
+from lab import Skip, need_mount_namespaces, need_root, need_tracefs, running, scaled, wait_for
 
 BUSY = 'import time\nt = time.time()\nwhile time.time() - t < {}: pass\n'
 
@@ -98,7 +98,7 @@ def in_plt_got(file, offset):
 def test_chains_end_where_those_of_perf_do(lab):
     """Names, files and ends of chains are those of perf. Of entries of a PLT perf 6.1 knows no names: it writes "@plt",
     which counts as the name of all of them; and [unknown] for those in .plt.got, which perf 7.2 knows."""
-    lab.run('record', '-q', '-g', '-e', 'cpu-clock', '-o', 'p.data', '--', *busy(0.3), release=True)
+    lab.run('record', '-q', '-g', '-F', scaled(4000, 500), '-e', 'cpu-clock', '-o', 'p.data', '--', *busy(0.3), release=True)
 
     def shown(*options):
         command = ['script', '-i', 'p.data', '--no-inline', *options, '-F']
