@@ -2,10 +2,12 @@
 """Shared code of the live tests: runs ringtail and perf, has a folder for each test, and skips tests with a
 reason."""
 import contextlib
+import ctypes
 import fcntl
 import functools
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -74,6 +76,16 @@ def need_mount_namespaces():
     p = subprocess.run(['unshare', '--mount', 'true'], text=True, stderr=subprocess.PIPE, check=False)
     if p.returncode:
         raise Skip(f'no mount namespaces: {p.stderr.strip()}')
+
+
+def few_files(number):
+    """Returns a preexec_fn: a program that may open so many files, and not raise that limit, as root neither."""
+    libc = ctypes.CDLL(None)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
+        libc.prctl(24, 24, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_SYS_RESOURCE
+    return limit
 
 
 def end_well():

@@ -17,7 +17,7 @@ import sys
 import time
 
 from calls import PATIENCE, Calls, number
-from lab import Skip, calls_lost, ended, need_tracefs, scaled, stat, wait_for
+from lab import Skip, calls_lost, ended, few_files, need_tracefs, scaled, stat, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLS = scaled(40000, 16000)
@@ -207,7 +207,7 @@ def few_descriptors(lab, mode):
     for limit in [*range(5, 24), *range(25, 60 + more, 4 + more // 9)]:
         os.mkdir(lab.path('out'))
         child = launch(lab, mode, '-o', 'out/p.data', '-a', '-e', 'cpu-clock', '--', 'true', release=limit % 3 > 0,
-                       preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+                       preexec_fn=few_files(limit))
         child.wait(timeout=PATIENCE)
         text = finished(lab, child, 0 if child.returncode == 0 else 1)
         if child.returncode == 0:

@@ -9,7 +9,7 @@ import stat as stat_
 import subprocess
 import time
 
-from lab import NOBODY, PATIENCE, Skip, interrupt, need_root, need_tracefs, obeyed, running, scaled, wait_for, work
+from lab import NOBODY, PATIENCE, Skip, few_files, interrupt, need_root, need_tracefs, obeyed, running, scaled, wait_for, work
 
 
 def start_recording(lab, *options, data='p.data'):
@@ -377,11 +377,8 @@ def test_ordinary_user_is_told_whose_a_process_is(lab):
 
 def test_descriptor_limit_names_the_number(lab):
     need_tracefs()
-
-    def few():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     p = lab.run('record', '-a', '-o', 'p.data', '-e', 'syscalls:sys_enter_*', '--', 'true', status=1,
-                preexec_fn=few)
+                preexec_fn=few_files(64))
     assert re.search(r'open files|RLIMIT_NOFILE|ulimit -n', p.stderr) and re.search(r'\d{3}', p.stderr), p.stderr
 
 
@@ -390,7 +387,7 @@ def test_descriptor_limit_names_what_is_enough(lab):
     named, enough = {}, None
     for limit in range(5, 100 + 4 * os.cpu_count()):
         p = lab.run('record', '-o', 'p.data', '-e', 'cpu-clock', '--', 'true', status=None, release=True,
-                    preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+                    preexec_fn=few_files(limit))
         if p.returncode == 0 and 'open files' not in p.stderr:
             enough = limit
             break
