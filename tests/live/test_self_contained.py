@@ -22,7 +22,9 @@ VARIANTS = {'first', 'middle', 'last', 'main'}
 
 def copy_with_libraries(root, program, name):
     """Copies a program into a root directory with the libraries that it is linked with."""
-    shown = subprocess.run(['ldd', program], text=True, stdout=subprocess.PIPE, check=True).stdout
+    # What ldd does, which is in a package of its own.
+    shown = subprocess.run([program], text=True, stdout=subprocess.PIPE, check=True,
+                           env={**os.environ, 'LD_TRACE_LOADED_OBJECTS': '1'}).stdout
     for library in re.findall(r'(/\S+) \(0x', shown):
         os.makedirs(root + os.path.dirname(library), exist_ok=True)
         shutil.copy(library, root + library)
