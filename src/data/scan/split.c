@@ -7,6 +7,10 @@
  * contents that fit its size. (Types and sizes alone do not suffice: samples are often all alike,
  * and then false headers in them form a chain of their own.) A chain that begins inside a record
  * soon meets the true one and continues with it, so the result is some records down the chain.
+ *
+ * Records of the ring's last lap also form a chain. Where a stack is shorter than the copy that was
+ * asked for, the kernel leaves in the ring what was there, with the headers of old samples. Their
+ * times tell them from the true ones, which are later.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,17 +124,27 @@ static bool begins_frame(struct peeker *p, uint64_t offset, uint32_t type)
 	       load_u32(bytes + head, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) == ZSTD_MAGICNUMBER;
 }
 
-/* Place to split at, down the chain from @offset; UINT64_MAX: no chain, or no use of it. */
-static uint64_t follow(struct peeker *p, uint64_t offset)
+/* Records that follow one another. */
+struct chain {
+	uint64_t middle; /* to split at; UINT64_MAX: there is no chain, or no use of it */
+	uint64_t sample; /* the first sample; UINT64_MAX: none */
+};
+
+/* Follows the chain from @offset on. Returns chain.middle. */
+static uint64_t follow(struct peeker *p, uint64_t offset, struct chain *ret)
 {
 	uint64_t start = offset, middle = 0;
 	bool container = false;
+
+	*ret = (struct chain){UINT64_MAX, UINT64_MAX};
 
 	for (unsigned int n = 0; n < CHAIN_RECORDS; n++) {
 		uint32_t type, size = plausible(p, offset, &type);
 
 		if (!size)
 			return UINT64_MAX;
+		if (type == PERF_RECORD_SAMPLE && ret->sample == UINT64_MAX)
+			ret->sample = offset;
 		if (n == CHAIN_RECORDS / 2 || (!middle && n >= CHAIN_FEW / 2 && size > 4096))
 			middle = offset;
 		if (middle && !container && is_container(type)) {
@@ -142,13 +156,56 @@ static uint64_t follow(struct peeker *p, uint64_t offset)
 		if (middle && n >= CHAIN_FEW && offset - start >= CHAIN_FEW_BYTES)
 			break;
 	}
+	ret->middle = middle;
 	return middle;
+}
+
+#define TIME_WITHIN 64 /* bytes of a sample that have its time and its event */
+
+/* Returns the time of a possible sample near the guessed place; 0: it is none, or has no time. */
+static uint64_t sample_time(struct peeker *p, uint64_t offset, uint32_t *ret_size)
+{
+	const struct perf_event_header *hdr;
+	const struct pd_evsel *evsel;
+	const uint8_t *bytes;
+
+	if (offset + TIME_WITHIN > p->near_at + p->near_len)
+		return 0;
+	bytes = look(p, offset, TIME_WITHIN);
+	hdr = (const struct perf_event_header *)bytes;
+	if (!bytes || (uintptr_t)bytes % 8 || hdr->type != PERF_RECORD_SAMPLE ||
+	    hdr->size < TIME_WITHIN || hdr->size % 8)
+		return 0;
+	evsel = pd_evlist_of_record(p->df->list, hdr, false);
+	*ret_size = hdr->size;
+	return evsel ? pd_sample_time(hdr, evsel) : 0;
+}
+
+/* Changes @c to a chain of later samples that begins within its first one. */
+static bool find_later(struct peeker *p, struct chain *c)
+{
+	uint32_t size = 0, unused;
+	uint64_t first = c->sample, time = sample_time(p, first, &size);
+	struct chain later;
+
+	for (uint64_t at = first + 8; time && at < first + size; at += 8)
+		if (sample_time(p, at, &unused) > time && follow(p, at, &later) != UINT64_MAX) {
+			*c = later;
+			return true;
+		}
+	return false;
+}
+
+/* Whether samples may have old records in them, which the kernel did not overwrite. */
+static bool may_hold_records(const struct peeker *p)
+{
+	return !p->df->swapped && pd_evlist_sample_type(p->df->list) & PERF_SAMPLE_STACK_USER;
 }
 
 uint64_t split_find(const struct data_file *df, const struct segment *seg, int fd, uint64_t from)
 {
 	struct peeker *p = malloc(sizeof(*p));
-	uint64_t found = UINT64_MAX;
+	struct chain found = {UINT64_MAX, UINT64_MAX};
 	ssize_t n;
 
 	if (!p)
@@ -163,8 +220,10 @@ uint64_t split_find(const struct data_file *df, const struct segment *seg, int f
 	p->near_len = n < 0 ? 0 : (size_t)n;
 	p->far_at = 0;
 	p->far_len = p->reads = 0;
-	for (size_t at = 0; found == UINT64_MAX && at + RECORD_MIN <= p->near_len; at += 8)
-		found = follow(p, from + at);
+	for (size_t at = 0; found.middle == UINT64_MAX && at + RECORD_MIN <= p->near_len; at += 8)
+		follow(p, from + at, &found);
+	while (found.sample != UINT64_MAX && may_hold_records(p) && find_later(p, &found))
+		continue;
 	free(p);
-	return found;
+	return found.middle;
 }

@@ -107,12 +107,67 @@ static void test_damage(void **state)
 	}
 }
 
+#define STACK_RECORD 16384
+#define STACK_HEAD   2048 /* of a record, which the kernel writes; behind that is what was there */
+
+/* Samples with copies of stacks, and in what the kernel did not write of them those of a lap
+ * before. */
+static void make_stacks(struct image *im, size_t nr, size_t shift)
+{
+	static const uint8_t zeros[STACK_HEAD];
+
+	*im = (struct image){0};
+	image_begin(im, 1, IMAGE_STRIDE);
+	image_set64(im, im->data_at - IMAGE_STRIDE + offsetof(struct perf_event_attr, sample_type),
+		    PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			    PERF_SAMPLE_STACK_USER);
+	assert_int_equal(buf_zero(&im->b, nr * STACK_RECORD), 0);
+	for (size_t lap = 0; lap < 2; lap++)
+		for (size_t i = 0; i + 1 < nr + lap; i++) {
+			size_t at = im->data_at + i * STACK_RECORD + (lap ? 0 : shift);
+			struct image one = {0};
+
+			image_head(&one, PERF_RECORD_SAMPLE, STACK_RECORD);
+			image_u64(&one, IMAGE_ID);
+			image_u64(&one, 0x401000);
+			image_u64(&one, 0);
+			image_u64(&one, (lap ? 100000 : 1000) + i);
+			memcpy(im->b.data + at, zeros, STACK_HEAD);
+			memcpy(im->b.data + at, one.b.data, one.b.len);
+			image_release(&one);
+		}
+	image_end(im);
+}
+
+/* Records of the ring's last lap are no records, although they follow one another. */
+static void test_old_records(void **state)
+{
+	(void)state;
+	for (size_t shift = STACK_HEAD; shift < STACK_RECORD - STACK_HEAD; shift += 1000) {
+		struct data_file *df;
+		struct image im;
+
+		make_stacks(&im, 64, shift);
+		df = image_open(&im);
+		for (uint64_t from = im.data_at; from < im.b.len - 20 * STACK_RECORD;
+		     from += 7919) {
+			uint64_t found = find(df, from);
+
+			assert_true(found > from && found < im.b.len);
+			assert_int_equal((found - im.data_at) % STACK_RECORD, 0);
+		}
+		data_close(df);
+		image_release(&im);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_records),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_old_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
