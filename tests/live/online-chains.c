@@ -4,13 +4,17 @@
  * the file. Prints for each sample its thread, its time in ns, and its callers in user space; or
  * "kept" in place of these, if the sample keeps its stack.
  *
- * usage: online-chains FILE
+ * usage: online-chains FILE [MS]
+ *
+ * With MS it pauses after each sample whose files were not read in time: other than here, samples
+ * come one after another, and the files are read meanwhile.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "data/open/open.h"
 #include "data/scan/scan.h"
@@ -74,9 +78,21 @@ static void make_plan(struct pd_evlist *list, struct plan *plan, struct opened *
 	}
 }
 
-static int run_over(struct data_file *df, struct chain_maker *maker, struct sink *stage,
-		    struct printer *p, struct error *err)
+/* Pauses if a sample more than the @waited so far came too early. */
+static void pause_for_files(const struct sink *stage, useconds_t usec, uint64_t *waited)
 {
+	struct chain_stats stats;
+
+	chain_stage_stats(stage, &stats);
+	if (stats.samples[CHAIN_WAITED] > *waited)
+		usleep(usec);
+	*waited = stats.samples[CHAIN_WAITED];
+}
+
+static int run_over(struct data_file *df, struct chain_maker *maker, struct sink *stage,
+		    struct printer *p, useconds_t pause, struct error *err)
+{
+	uint64_t waited = 0;
 	struct data_record rec;
 	struct data_scan *scan;
 	int rc = data_scan_new(df, 0, 0, DATA_WHOLE, 0, &scan);
@@ -89,6 +105,8 @@ static int run_over(struct data_file *df, struct chain_maker *maker, struct sink
 			chain_maker_add(rec.hdr, maker);
 		if (rec.hdr->type != PERF_RECORD_AUXTRACE)
 			rc = sink_write(stage, &run, err);
+		if (pause)
+			pause_for_files(stage, pause, &waited);
 	}
 	data_scan_free(scan);
 	return rc;
@@ -107,8 +125,8 @@ int main(int argc, char **argv)
 	struct sink *stage;
 	int rc;
 
-	if (argc != 2 || data_open(argv[1], true, &df, &err)) {
-		fprintf(stderr, "%s\n", argc == 2 ? err.text : "usage: online-chains FILE");
+	if (argc < 2 || argc > 3 || data_open(argv[1], true, &df, &err)) {
+		fprintf(stderr, "%s\n", err.text[0] ? err.text : "usage: online-chains FILE [MS]");
 		return 1;
 	}
 	make_plan(data_evlist(df), &plan, &opened);
@@ -117,7 +135,8 @@ int main(int argc, char **argv)
 	stage = chain_stage_new(maker, &plan, &opened, &printer.sink);
 	if (!stage)
 		return 1;
-	rc = run_over(df, maker, stage, &printer, &err);
+	rc = run_over(df, maker, stage, &printer, argc > 2 ? (useconds_t)atoi(argv[2]) * 1000 : 0,
+		      &err);
 	chain_stage_stats(stage, &stats);
 	fprintf(stderr, "%" PRIu64 " chains, %" PRIu64 " cut, %" PRIu64 " ns\n",
 		stats.samples[CHAIN_MADE], stats.cut, stats.nsec);

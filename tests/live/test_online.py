@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from lab import LONGER, Skip, calls_lost, ended, need_mount_namespaces, scaled, wait_for, work
+from lab import LOAD_DIVISOR, LONGER, Skip, calls_lost, ended, need_mount_namespaces, registers, scaled, wait_for, work
 from test_control import ACK, Pipes
 from test_unwind import CHAIN, chains, need_unwinder, share
 
@@ -14,6 +14,10 @@ SAID = re.compile(r'(\d+) of (\d+) samples? with stacks got call chains; (\d+) b
 RATE = ['-e', 'cpu-clock:u', '-F', '2000']
 # Milliseconds of a load: call frame information is read in a small part of them.
 LASTING = 300 * LONGER
+# Of a recording of what runs already.
+DURATION = f'{max(1, LONGER // 2)}s'
+# The least share of samples with chains. Emulated CPUs take long to read a file, and its samples keep their stacks until then.
+MADE = 0.9 if LOAD_DIVISOR == 1 else 0.5
 
 
 def said(err):
@@ -38,7 +42,8 @@ def script_chains(lab, data):
 
 def online_chains(lab, data):
     """Returns the same from the stage, run over the recording; None for a sample that keeps its stack."""
-    out = subprocess.run([lab.program('online-chains'), data], cwd=lab.dir, capture_output=True, text=True, check=True)
+    pause = '0' if LOAD_DIVISOR == 1 else '50'  # emulated CPUs read no file in the time that the stage waits
+    out = subprocess.run([lab.program('online-chains'), data, pause], cwd=lab.dir, capture_output=True, text=True, check=True)
     found = {}
     for line in out.stdout.splitlines():
         tid, time, *ips = line.split()
@@ -74,18 +79,18 @@ def test_recording(lab):
     """A recording has the chains of the program, in a twentieth of the bytes, and with -z in a hundredth; for perf, too."""
     need_unwinder()
     err = lab.run('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,online', '--', lab.program('stacks'), 'chain',
-                  400, release=True).stderr
+                  400 * LONGER, release=True).stderr
     made, samples, before, after = said(err)
-    assert samples > 20 and made > 0.9 * samples, err
+    assert samples > 20 and made > MADE * samples, err
     assert after < before / 20, err
     for found in (chains(lab.run('script', '-i', 'p.data').stdout), chains(lab.perf('script', '-i', 'p.data').stdout)):
         inside = [c for c in found if 'leaf' in c]
         assert len(inside) > 0.8 * len(found), found[:5]
         assert share(inside, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, inside[:5]
     err = lab.run('record', '-z', '-o', 'z.data', *RATE, '--call-graph', 'dwarf,online', '--', lab.program('stacks'),
-                  'chain', 1500, release=True).stderr
+                  'chain', max(1500, 2 * LASTING), release=True).stderr
     made, samples, before, _ = said(err)
-    assert made > 0.9 * samples and os.path.getsize(lab.path('z.data')) < before / 100, err
+    assert made > MADE * samples and os.path.getsize(lab.path('z.data')) < before / 100, err
 
 
 def test_help(lab):
@@ -102,7 +107,7 @@ def test_cut_stacks_are_counted(lab):
 
 MODES = {
     'compressed': ['-z'], 'asynchronous': ['--aio'], 'threads': ['--threads'], 'unbuffered': ['--no-buffering'],
-    'threads, compressed': ['--threads', '-z'], 'registers': ['--user-regs=ip,sp'], 'raw': ['-R', '-d'],
+    'threads, compressed': ['--threads', '-z'], 'raw': ['-R', '-d'],
     'build-ids in records': ['--buildid-mmap'], 'overwritten': ['--overwrite', '-m', '8M'],
 }
 
@@ -110,13 +115,14 @@ MODES = {
 def test_modes(lab):
     """Each mode has the chains; those of all tasks, of a process, of a user, with children that come and go."""
     need_unwinder()
-    for name, options in MODES.items():
+    few = ['--user-regs=' + ','.join(registers()[1:]).lower()]
+    for name, options in {**MODES, 'registers': few}.items():
         output = 'p.data/' if '--threads' in options else 'p.data'
         shutil.rmtree(lab.path('p.data'), ignore_errors=True)
         err = lab.run('record', '-o', output, *RATE, *options, '--call-graph', 'dwarf,online', '--',
                       lab.program('stacks'), 'chain', LASTING, release=True).stderr
         made, samples, *_ = said(err)
-        assert samples > 20 and made > 0.9 * samples, (name, err)
+        assert samples > 20 and made > MADE * samples, (name, err)
         found = [c for c in chains(lab.run('script', '-i', 'p.data').stdout) if 'leaf' in c]
         assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, (name, found[:5])
 
@@ -124,10 +130,10 @@ def test_modes(lab):
 def test_targets(lab):
     """Processes that exist, and forks and execs by the hundred."""
     need_unwinder()
-    load = subprocess.Popen([lab.program('stacks'), 'chain', '60000'], stdout=subprocess.DEVNULL)
+    load = subprocess.Popen([lab.program('stacks'), 'chain', str(60000 * LONGER)], stdout=subprocess.DEVNULL)
     try:
         for target in (['-p', str(load.pid)], ['-a'], ['-u', '0']):
-            err = lab.run('record', '-o', 'p.data', *RATE, *target, '--call-graph', 'dwarf,online', '--duration', '1s',
+            err = lab.run('record', '-o', 'p.data', *RATE, *target, '--call-graph', 'dwarf,online', '--duration', DURATION,
                           release=True).stderr
             assert said(err)[0] > 20, (target, err)
             found = [c for c in chains(lab.run('script', '-i', 'p.data', '--pid', str(load.pid)).stdout) if 'leaf' in c]
@@ -190,7 +196,7 @@ def test_deleted_program(lab):
         err = lab.run('record', '-o', 'p.data', *RATE, '-p', load.pid, '--call-graph', 'dwarf,online', '--duration',
                       f'{3 * LASTING}ms', release=True).stderr
         made, samples, *_ = said(err)
-        assert samples > 20 and made > 0.9 * samples, err
+        assert samples > 20 and made > MADE * samples, err
     finally:
         load.kill()
         load.wait()
@@ -199,7 +205,7 @@ def test_deleted_program(lab):
 def test_killed_recorder(lab):
     """After SIGKILL the file has the chains that were flushed."""
     need_unwinder()
-    load = subprocess.Popen([lab.program('stacks'), 'chain', '60000'], stdout=subprocess.DEVNULL)
+    load = subprocess.Popen([lab.program('stacks'), 'chain', str(60000 * LONGER)], stdout=subprocess.DEVNULL)
     try:
         recorder = lab.start('record', '-q', '-o', 'k.data', *RATE, '--flush-interval', '100ms', '-p', load.pid,
                              '--call-graph', 'dwarf,online', release=True)
@@ -254,7 +260,7 @@ def test_map_replaced_on_another_cpu(lab):
         inside, wrong = of_steps(lab, 'p.data')
         assert len(inside) > 200 and len(wrong) <= len(inside) / 1000, (threads, len(inside), len(wrong), wrong[:5], err)
         made, samples, *_ = said(err)
-        assert '-a' in threads or made > 0.9 * samples, (threads, err)
+        assert '-a' in threads or made > MADE * samples, (threads, err)
 
 
 def test_mount_namespace(lab):
@@ -266,10 +272,10 @@ def test_mount_namespace(lab):
                      'exec "$1/hidden" chain 60000', 'sh', lab.path('own'), lab.program('stacks'))
     wait_for(lambda: os.readlink(f'/proc/{load.pid}/exe').endswith('/hidden'), what='the program')
     assert not os.listdir(lab.path('own'))
-    err = lab.run('record', '-o', 'p.data', *RATE, '-p', load.pid, '--call-graph', 'dwarf,online', '--duration', '1s',
+    err = lab.run('record', '-o', 'p.data', *RATE, '-p', load.pid, '--call-graph', 'dwarf,online', '--duration', DURATION,
                   release=True).stderr
     made, samples, *_ = said(err)
-    assert samples > 20 and made > 0.9 * samples, err
+    assert samples > 20 and made > MADE * samples, err
 
 
 def test_control(lab):
@@ -288,7 +294,7 @@ def test_control(lab):
     finally:
         pipes.close()
     made, samples, *_ = said(err)
-    assert status == 0 and samples > 20 and made > 0.9 * samples, err
+    assert status == 0 and samples > 20 and made > MADE * samples, err
     found = [c for c in chains(lab.run('script', '-i', 'p.data').stdout) if 'leaf' in c]
     assert share(found, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, found[:5]
 
