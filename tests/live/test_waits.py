@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from lab import LONGER, Skip, need_tracefs, running
+from lab import LOAD_DIVISOR, LONGER, Skip, need_tracefs, running
 from waits import SWITCHES_NS, WITHIN, add_waits, close, compare, need_switches, truth
 
 
@@ -29,7 +29,8 @@ def rows(lab, *options, keys='comm,kind'):
 def check_waits(lab, true):
     by_comm = {}
     add_waits(lab, 'waits.data', lab.pid, by_comm)
-    compare(true, by_comm)
+    # Emulated CPUs let a thread wait for its turn as long as the other tests take, wherever it is preempted.
+    compare(true, by_comm, slices=0 if LOAD_DIVISOR == 1 else float('inf'))
 
 
 def test_waits_of_a_command(lab):
