@@ -18,6 +18,8 @@ LASTING = 300 * LONGER
 DURATION = f'{max(1, LONGER // 2)}s'
 # The least share of samples with chains. Emulated CPUs take long to read a file, and its samples keep their stacks until then.
 MADE = 0.9 if LOAD_DIVISOR == 1 else 0.5
+# KB with enough samples that have chains: those before them have stacks.
+FILE_KB = 50 if LOAD_DIVISOR == 1 else 1000
 
 
 def said(err):
@@ -169,8 +171,8 @@ def test_flight_recorder(lab):
 def test_rotation_and_pipe(lab):
     """Each file of a rotation stands alone; a pipe has chains."""
     need_unwinder()
-    lab.run('record', '-q', '--switch-output=50K', '-o', 'r.data', *RATE, '--call-graph', 'dwarf,online', '--',
-            lab.program('stacks'), 'chain', 1000, release=True)
+    lab.run('record', '-q', f'--switch-output={FILE_KB}K', '-o', 'r.data', *RATE, '--call-graph', 'dwarf,online', '--',
+            lab.program('stacks'), 'chain', max(1000, 2 * LASTING), release=True)
     outputs = sorted(name for name in os.listdir(lab.dir) if name.startswith('r.data.2'))
     assert len(outputs) > 1, os.listdir(lab.dir)
     for name in outputs[:-1]:
@@ -209,7 +211,8 @@ def test_killed_recorder(lab):
     try:
         recorder = lab.start('record', '-q', '-o', 'k.data', *RATE, '--flush-interval', '100ms', '-p', load.pid,
                              '--call-graph', 'dwarf,online', release=True)
-        wait_for(lambda: os.path.exists(lab.path('k.data')) and os.path.getsize(lab.path('k.data')) > 50000, what='data')
+        wait_for(lambda: os.path.exists(lab.path('k.data')) and os.path.getsize(lab.path('k.data')) > 1000 * FILE_KB,
+                 what='data')
         recorder.kill()
         recorder.wait()
     finally:
