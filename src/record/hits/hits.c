@@ -24,6 +24,7 @@ struct hits {
 	struct hash_table by_place;
 	struct hit recent[RECENT]; /* some that are in the set, by hash: most samples are like
 				      others */
+	struct hit last;	   /* address, not rounded, and process of the last sample */
 	uint64_t missed;
 	bool decode;	       /* samples differ or have more addresses: decode each */
 	unsigned int chain_at; /* bytes, in all samples; 0: they have no chain */
@@ -189,7 +190,9 @@ void hits_add(struct hits *h, const struct perf_event_header *hdr)
 		return;
 	memcpy(&ip, p + IP_AT, sizeof(ip));
 	memcpy(&pid, p + PID_AT, sizeof(pid));
-	take(h, ip, pid);
+	if (ip != h->last.addr || pid != h->last.pid)
+		take(h, ip, pid);
+	h->last = (struct hit){ip, pid};
 	if (!h->chain_at || hdr->size < h->chain_at + sizeof(nr))
 		return;
 	memcpy(&nr, p + h->chain_at, sizeof(nr));
@@ -223,6 +226,7 @@ struct hit *hits_take(struct hits *h, size_t *ret_nr)
 	h->hit = NULL;
 	h->nr = h->cap = 0;
 	mem_zero(h->recent, sizeof(h->recent));
+	h->last = (struct hit){0};
 	hash_table_release(&h->by_place);
 	return taken;
 }

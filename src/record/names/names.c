@@ -7,6 +7,8 @@
 /* New maps or hits after which places are made. */
 #define MAPS_MANY (64u << 10)
 #define HITS_MANY (HITS_MAX / 2)
+/* Hits without a map that are kept: it may come later, or be another lane's. */
+#define HITS_LEFT_MAX (HITS_MAX / 8 * 3)
 
 struct names *names_new(const struct pd_evlist *list, struct buildid_reader *reader,
 			bool own_build_ids)
@@ -108,10 +110,24 @@ static bool settle_hit(struct settling *s)
 	return found;
 }
 
+/*
+ * Puts @nr hits without a map back, but for the oldest if they are many: most are data that call
+ * chains of code without frame pointers took for addresses, and in time they would fill the set.
+ */
+static void put_back(struct names *n, const struct hit *left, size_t nr)
+{
+	size_t dropped = nr > HITS_LEFT_MAX ? nr - HITS_LEFT_MAX : 0;
+
+	for (size_t i = dropped; i < nr; i++)
+		hits_put(n->hits, left[i].addr, left[i].pid);
+	n->hits_dropped += dropped;
+	n->hits_left = hits_count(n->hits);
+}
+
 void names_settle(struct names *n)
 {
 	struct settling s = {.names = n};
-	size_t nr;
+	size_t nr, left = 0;
 	struct hit *hits = hits_take(n->hits, &nr);
 
 	code_maps_sort(&n->maps);
@@ -119,20 +135,25 @@ void names_settle(struct names *n)
 		s.addr = hits[i].addr;
 		s.pid = hits[i].pid;
 		if (!settle_hit(&s))
-			hits_put(n->hits, hits[i].addr, hits[i].pid);
+			hits[left++] = hits[i];
 	}
+	put_back(n, hits, left);
 	free(hits);
-	n->hits_left = hits_count(n->hits);
+}
+
+void names_make_room(struct names *n)
+{
+	if (n->maps.nr_maps - n->maps_left <= MAPS_MANY &&
+	    hits_count(n->hits) - n->hits_left <= HITS_MANY)
+		return;
+	names_settle(n);
+	code_maps_forget(&n->maps);
+	n->maps_left = n->maps.nr_maps;
 }
 
 int names_add(struct names *n, const struct perf_event_header *hdr)
 {
-	if (n->maps.nr_maps - n->maps_left > MAPS_MANY ||
-	    hits_count(n->hits) - n->hits_left > HITS_MANY) {
-		names_settle(n);
-		code_maps_forget(&n->maps);
-		n->maps_left = n->maps.nr_maps;
-	}
+	names_make_room(n);
 	return code_maps_add(&n->maps, hdr);
 }
 
@@ -159,5 +180,7 @@ int names_merge(struct names *n, const struct names *from)
 		rc = merge_places(n, from);
 	if (!rc)
 		hits_merge(n->hits, from->hits);
+	n->hits_dropped += from->hits_dropped;
+	n->merged = true;
 	return rc;
 }

@@ -4,7 +4,8 @@
  *
  * Hits (record/hits/hits.h) are addresses of processes. They become places when the end comes, or
  * when hits or maps are many (names_settle()); then maps of ended processes are dropped, so memory
- * is bounded by what lives and by the code that was hit.
+ * is bounded by what lives and by the code that was hit. Hits that no map explains are kept for a
+ * while, because maps may come later.
  *
  * Threads: one at a time.
  */
@@ -32,6 +33,9 @@ struct hits *names_hits(struct names *n);
 
 /* Adds a map, a fork or an exit; ignores other records. Returns 0 or -ENOMEM. */
 int names_add(struct names *n, const struct perf_event_header *hdr);
+
+/* After samples were added: makes room for more if they are many. */
+void names_make_room(struct names *n);
 
 /* Adds all of @from. Returns 0 or -ENOMEM. */
 int names_merge(struct names *n, const struct names *from);

@@ -13,6 +13,8 @@ struct names {
 	struct code_maps maps;
 	/* What the last names_settle() left: maps, and hits that have none. */
 	size_t maps_left, hits_left;
+	uint64_t hits_dropped; /* without a map */
+	bool merged;	       /* with other lanes, which may have had their maps */
 };
 
 /* The table while it is made. */

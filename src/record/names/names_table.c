@@ -590,6 +590,7 @@ void namer_free(struct namer *r)
 static int prepare(struct namer *r)
 {
 	int rc = init(r);
+	uint64_t dropped = r->names->merged ? r->names->hits_dropped : 0;
 
 	if (rc)
 		return -ENOMEM;
@@ -598,7 +599,7 @@ static int prepare(struct namer *r)
 	learn_build_ids(r);
 	take_places(r);
 	rc = sort_by_file(r) ?: sort_by_process(r);
-	r->counts.missed = hits_missed(r->names->hits) + hits_missed(r->names->places);
+	r->counts.missed = hits_missed(r->names->hits) + hits_missed(r->names->places) + dropped;
 	r->counts.unreached = r->nr_places;
 	pthread_mutex_unlock(&r->lock);
 	return rc;

@@ -183,6 +183,12 @@ int lane_roll_back(struct lane *lane, const struct lane_mark *mark, struct error
 	return 0;
 }
 
+void lane_make_room(struct lane *lane)
+{
+	if (lane->names)
+		names_make_room(lane->names);
+}
+
 bool lane_measure(struct lane *lane)
 {
 	uint64_t size = lane_bytes(lane), limit = atomic_load(&lane->meter->limit);

@@ -107,6 +107,9 @@ void lane_mark_release(struct lane_mark *mark);
 /* Removes what was written since @mark. Returns as writer_roll_back() does. */
 int lane_roll_back(struct lane *lane, const struct lane_mark *mark, struct error *err);
 
+/* Makes room for addresses that need names, if those of the samples written so far are many. */
+void lane_make_room(struct lane *lane);
+
 /* Adds the lane's new bytes to the meter. Returns true if the output is full. */
 bool lane_measure(struct lane *lane);
 

@@ -206,6 +206,7 @@ static void lane_was_given(void *lane, const struct run *run)
 
 static bool lane_took(void *lane)
 {
+	lane_make_room(lane);
 	return lane_measure(lane);
 }
 

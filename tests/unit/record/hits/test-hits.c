@@ -53,6 +53,28 @@ static struct sample sample_at(uint64_t ip, uint32_t pid)
 	};
 }
 
+/* A sample like the last one is not looked up, but for the first of an emptied set. */
+static void test_equal_samples(void **state)
+{
+	struct pd_evlist *list = list_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
+	struct hits *h = hits_new(list);
+	struct sample s = sample_at(0x4012, 7), other = sample_at(0x4012, 8);
+	size_t nr;
+
+	hits_add(h, &s.hdr);
+	hits_add(h, &s.hdr);
+	assert_int_equal(hits_count(h), 1);
+	hits_add(h, &other.hdr);
+	assert_true(has(h, 0x4010, 8));
+	free(hits_take(h, &nr));
+	hits_add(h, &other.hdr);
+	assert_true(has(h, 0x4010, 8));
+	hits_add(h, &s.hdr);
+	assert_int_equal(hits_count(h), 2);
+	hits_free(h);
+	pd_evlist_free(list);
+}
+
 static void test_chains(void **state)
 {
 	struct pd_evlist *list = list_of(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
@@ -189,9 +211,9 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chains),	       cmocka_unit_test(test_dummy),
-		cmocka_unit_test(test_data_addresses), cmocka_unit_test(test_branches),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_equal_samples), cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_dummy),	      cmocka_unit_test(test_data_addresses),
+		cmocka_unit_test(test_branches),      cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,47 @@ static void test_a_budget(void **state)
 	pd_evlist_free(list);
 }
 
+/* Adds as many addresses without a map as three sets can have, as a lane with samples alone does.
+ */
+static void add_data(struct names *n, uint32_t pid)
+{
+	for (uint64_t i = 0; i < (uint64_t)3 * HITS_MAX; i++) {
+		hits_put(names_hits(n), 0x100000000 + i * HIT_BYTES, pid);
+		if (i % 100 == 0)
+			names_make_room(n);
+	}
+}
+
+/* Data in call chains do not take the room of code; of several lanes the maps may be elsewhere. */
+static void test_data_in_chains(void **state)
+{
+	uintptr_t addr = (uintptr_t)a_function_with_a_name;
+	struct pd_evlist *list = make_list();
+
+	for (unsigned int lanes = 1; lanes <= 2; lanes++) {
+		struct names *n = names_new(list, NULL, false);
+		struct names *other = names_new(list, NULL, false);
+		struct names_counts counts;
+		struct buf table = {0};
+
+		add_data(n, 7);
+		hits_put(names_hits(n), addr, 7);
+		names_make_room(n);
+		add_own_map(n, addr, 7);
+		if (lanes > 1)
+			assert_int_equal(names_merge(n, other), 0);
+		names_table(n, &ENOUGH, &table, &counts);
+		assert_true(table_has(&table, "a_function_with_a_name", PD_SYMBOLS_FILE));
+		if (lanes > 1)
+			assert_true(counts.missed > HITS_MAX);
+		else
+			assert_int_equal(counts.missed, 0);
+		buf_release(&table);
+		names_free(other);
+	}
+	pd_evlist_free(list);
+}
+
 /* After the limit of time the rest is counted. */
 static void test_a_limit_of_time(void **state)
 {
@@ -528,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_a_program),
 		cmocka_unit_test(test_a_budget),
 		cmocka_unit_test(test_a_limit_of_time),
+		cmocka_unit_test(test_data_in_chains),
 		cmocka_unit_test(test_generated_code),
 		cmocka_unit_test(test_generated_code_in_memory),
 		cmocka_unit_test(test_maps_that_overlap),
