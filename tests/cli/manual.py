@@ -198,12 +198,14 @@ def page_faults(name):
     """Returns the warnings of scdoc and groff about a page, and emphasis that is not closed."""
     source = os.path.join(TOP, 'man', name + '.scd')
     with open(source, 'rb') as f:
-        made = subprocess.run(['scdoc'], stdin=f, capture_output=True, check=False)
+        made = subprocess.run([os.path.join(TOP, 'man', 'page')], stdin=f, capture_output=True, check=False)
     yield from made.stderr.decode().splitlines() or [f'scdoc: status {made.returncode}'] * bool(made.returncode)
+    if not made.stdout.startswith(b"'\\\" t\n"):
+        yield 'man does not know that it may have tables'
     if re.findall(rb'\\f[BIR]', made.stdout)[-1:] not in ([], [rb'\fR']):
         yield 'its last emphasis has no end'
     if shutil.which('groff'):
-        read_by = subprocess.run(['groff', '-man', '-Tutf8', '-ww', '-z'], input=made.stdout, capture_output=True,
+        read_by = subprocess.run(['groff', '-t', '-man', '-Tutf8', '-ww', '-z'], input=made.stdout, capture_output=True,
                                  check=False)
         yield from read_by.stderr.decode().splitlines()
 
