@@ -176,7 +176,7 @@ class ProfilerCli:
         self.path = path
 
     def __enter__(self):
-        for _ in range(5):  # its daemon has half a second to start
+        for _ in range(20):  # its daemon has half a second to start
             p = self._run('load', self.path)
             if not p.returncode:
                 return self

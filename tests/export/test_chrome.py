@@ -103,12 +103,20 @@ def test_many_stacks_are_several_profiles(bench):
         expect('stacks:', [stack for _, stack in stacks] == [tuple(names[f] for f in reversed(s)) for s in known[pid]])
 
 
-def test_profiler_cli_counts_the_same(bench):
-    _, names, samples = bench.recording('plain')
-    path = bench.path('trace.json')
-    bench.run('plain', '--to', 'chrome', '-o', path, '--tid', '100')
+def ask_cli(bench, kind):
+    _, names, samples = bench.recording(kind)
+    path = bench.path(f'trace-{kind}.json')
+    bench.run(kind, '--to', 'chrome', '-o', path, '--tid', '100')
     known = own_counts([s for s in samples if s.tid == 100 and s.event == 0], names)
     with ProfilerCli(bench, path) as cli:
         text = cli.ask('thread', 'functions')
     found = {name: int(number) for name, number in re.findall(r'f-\d+\. (.*?) - self: (\d+)', text) if int(number)}
     expect('functions:', found == known, found, known)
+
+
+def test_profiler_cli_counts_the_same(bench):
+    ask_cli(bench, 'plain')
+
+
+def test_profiler_cli_takes_hostile_names(bench):
+    ask_cli(bench, 'hostile')

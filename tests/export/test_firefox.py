@@ -91,10 +91,10 @@ def test_has_what_happened(bench):
     expect('throttling', found['throttled', 101][0] == 'cpu-clock', found)
 
 
-def test_profiler_cli_counts_the_same(bench):
-    _, names, samples = bench.recording('plain')
-    path, known = bench.path('profile.json.gz'), collections.Counter()
-    bench.run('plain', '--to', 'firefox', '-o', path, '--tid', '100')
+def ask_cli(bench, kind):
+    _, names, samples = bench.recording(kind)
+    path, known = bench.path(f'profile-{kind}.json.gz'), collections.Counter()
+    bench.run(kind, '--to', 'firefox', '-o', path, '--tid', '100')
     for s in samples:
         if s.tid == 100 and s.event == 0:
             known[names[s.functions[0]]] += s.period
@@ -105,3 +105,11 @@ def test_profiler_cli_counts_the_same(bench):
     expect('functions:', found.keys() == known.keys(), found, known)
     for name, total in known.items():
         expect('it prints five digits', abs(found[name] - total) <= total / 10000, name, found[name], total)
+
+
+def test_profiler_cli_counts_the_same(bench):
+    ask_cli(bench, 'plain')
+
+
+def test_profiler_cli_takes_hostile_names(bench):
+    ask_cli(bench, 'hostile')

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from lab import EVENTS, Skipped, escape, expect
+from lab import EVENTS, Skipped, escape, expect, own_counts
 from recording import BUILD_ID, CODE, FUNCTION
 
 
@@ -161,6 +161,18 @@ def test_raw_of_hostile_names(bench):
     _, _, samples = bench.recording('hostile')
     counts = re.findall(r'^ +(\d+) +\d+ +\d+: [\d ]*$', pprof(bench, 'hostile', '-raw'), re.M)
     expect('samples:', sum(map(int, counts)) == len(samples), len(counts))
+
+
+def test_top_and_peek_of_hostile_names(bench):
+    _, names, samples = bench.recording('hostile')
+    text = pprof(bench, 'hostile', '-top', '-nodecount=100', '-nodefraction=0', '-sample_index=samples')
+    rows = re.findall(r'^ *(\d+) +[\d.]+% +[\d.]+% +\d+ +[\d.]+%  (.*)$', text, re.M)
+    found = {name: int(number) for number, name in rows if int(number)}
+    known = own_counts(samples, names)
+    expect('top:', found == known, [row for row in found.items() if row not in known.items()],
+           [row for row in known.items() if row not in found.items()])
+    peek = pprof(bench, 'hostile', '-peek=semi;colon', '-sample_index=samples')
+    expect('callers', re.search(r'\| +back\\slash', peek), peek[:300])
 
 
 def test_focuses_on_labels(bench):
