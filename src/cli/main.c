@@ -76,7 +76,7 @@ static const struct {
 } features[] = {
 	{"aio", "HAVE_AIO_SUPPORT", true},
 	{"bpf", "HAVE_LIBBPF_SUPPORT", false},
-	{"debuginfod", "HAVE_DEBUGINFOD_SUPPORT", !RINGTAIL_STATIC},
+	{"debuginfod", "HAVE_DEBUGINFOD_SUPPORT", !RINGTAIL_IS_STATIC},
 	{"dwarf", "HAVE_LIBDW_SUPPORT", true},
 	{"dwarf-unwind", "HAVE_DWARF_UNWIND_SUPPORT", true},
 	{"libcapstone", "HAVE_LIBCAPSTONE_SUPPORT", true},
