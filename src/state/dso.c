@@ -447,11 +447,11 @@ static const uint8_t *remembered(const struct dso_table *t, const struct dso *ds
 	return b ? b->id : NULL;
 }
 
-void dso_apply_build_ids(struct dso_table *t)
+void dso_apply_build_ids(struct dso_table *t, size_t from)
 {
 	size_t i;
 
-	for (i = 0; i < t->count; i++) {
+	for (i = from; i < t->count; i++) {
 		struct dso *dso = t->dsos[i];
 		const uint8_t *id;
 		uint8_t size;

@@ -51,8 +51,8 @@ bool dso_is_jit_memory(const char *name, uint32_t flags);
 /* Remembers a build-id for the dsos of its file name. Returns 0 or -ENOMEM. */
 int dso_set_build_id(struct dso_table *t, const struct pd_build_id *id, uint16_t misc);
 
-/* Gives remembered build-ids to the dsos that have none. */
-void dso_apply_build_ids(struct dso_table *t);
+/* Gives remembered build-ids to the dsos of index @from and above that have none. */
+void dso_apply_build_ids(struct dso_table *t, size_t from);
 
 size_t dso_memory(const struct dso_table *t); /* bytes, an estimate */
 

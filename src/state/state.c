@@ -299,8 +299,13 @@ int state_set_build_id(struct state *s, const struct pd_build_id *id, uint16_t m
 	rc = dso_set_build_id(&s->dsos, id, misc);
 
 	if (!rc && s->finished)
-		dso_apply_build_ids(&s->dsos);
+		dso_apply_build_ids(&s->dsos, 0);
 	return rc;
+}
+
+void state_apply_build_ids(struct state *s, size_t from)
+{
+	dso_apply_build_ids(&s->dsos, from);
 }
 
 int state_finish(struct state *s)
@@ -326,7 +331,7 @@ int state_finish(struct state *s)
 	}
 	namespaces_freeze(&s->namespaces);
 	arena_release(&s->pool.links);
-	dso_apply_build_ids(&s->dsos);
+	dso_apply_build_ids(&s->dsos, 0);
 	s->finished = true;
 	return 0;
 }
@@ -518,6 +523,41 @@ bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpu
 	state_find(s, pid, cpumode, ip, first, &a);
 	state_find(s, pid, cpumode, ip, last, &b);
 	return a.map == b.map;
+}
+
+/* Returns the map that is known to hold all addresses from @low to @high in @version; or NULL. */
+static const struct map *holds_all(const struct state *s, const struct space_version *version,
+				   struct moment at, uint64_t low, uint64_t high,
+				   struct location *ret)
+{
+	struct state_view v = {.state = s, .maps = version, .has_maps = true, .at = at};
+
+	state_view_find(&v, PERF_RECORD_MISC_USER, low, ret);
+	return low == high || (v.found && high >= v.start && high < v.end) ? ret->map : NULL;
+}
+
+#define VERSIONS_MAX 64 /* a program that maps its libraries makes some for each */
+
+bool state_find_steady(const struct state *s, uint32_t pid, uint64_t low, uint64_t high,
+		       struct moment first, struct moment last, struct location *ret)
+{
+	const struct space *space = threads_space(&s->threads, pid);
+	const struct space_version *from = space ? space_version(space, first) : NULL;
+	const struct space_version *to = space ? space_version(space, last) : NULL;
+	const struct map *map = holds_all(s, from, first, low, high, ret);
+	struct location later;
+
+	/* As in state_steady(), what is mapped in a version stays until the next one. */
+	if (holds_all(s, to, last, low, high, &later) != map)
+		return false;
+	if (!from || !map)
+		return from == to && low == high && !later.map;
+	if (to - from > VERSIONS_MAX)
+		return false;
+	for (const struct space_version *v = from; v < to; v++)
+		if (holds_all(s, v + 1, v[1].at, low, high, &later) != map)
+			return false;
+	return true;
 }
 
 void state_show_kernel_paths(struct state *s, const char *vmlinux)

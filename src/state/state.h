@@ -134,6 +134,12 @@ bool state_is_jitdump(const char *name);
  */
 int state_set_build_id(struct state *s, const struct pd_build_id *id, uint16_t misc);
 
+/*
+ * Gives the build-ids that were set to the dsos of index @from and above. state_finish() does so
+ * for all; call this where dsos are asked for before.
+ */
+void state_apply_build_ids(struct state *s, size_t from);
+
 /* Ends the building. Call it once. Returns 0 or -ENOMEM. */
 int state_finish(struct state *s);
 
@@ -255,6 +261,14 @@ bool state_maps_steady(const struct state *s, uint32_t pid, uint8_t cpumode, str
  */
 bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,
 		  struct moment first, struct moment last);
+
+/*
+ * Finds the map that holds all addresses from @low to @high of process @pid, at all moments from
+ * @first to @last. Always fills @ret, with the place of @low. Returns false if not one map does, or
+ * if that is not known; with @low equal to @high, nothing may be mapped there, throughout.
+ */
+bool state_find_steady(const struct state *s, uint32_t pid, uint64_t low, uint64_t high,
+		       struct moment first, struct moment last, struct location *ret);
 
 /*
  * Lets lines show kernel modules by their paths, and the kernel by that of @vmlinux (NULL: as

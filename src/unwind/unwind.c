@@ -100,6 +100,8 @@ static int find_code(struct unwind *u, const struct unwind_sample *s, uint64_t i
 	ret->row = NULL;
 	ret->covered = ret->start = false;
 	state_view_find(&u->view, PERF_RECORD_MISC_USER, ip, &ret->loc);
+	if (u->uses)
+		unwind_uses_note(u->uses, &u->view, ip, &ret->loc);
 	return has_file(&ret->loc) ? find_row(u, s->arch, ret) : 0;
 }
 
@@ -289,6 +291,7 @@ int unwind_walk(struct unwind *u, const struct unwind_sample *s, size_t max, unw
 		if (signal || (code.row && !p.exact && cfi_row_is_signal(code.row))) {
 			frame.ip++;
 			code.loc.addr++;
+			frame.interrupted = true;
 		}
 		rc = fn(&frame, arg);
 		if (rc < 0)

@@ -14,13 +14,15 @@
 
 #include "state/state.h"
 #include "unwind/cfi.h"
+#include "unwind/uses.h"
 
 /* State of one thread's walks. Keeps recent rows in a cache of fixed size. */
 struct unwind {
 	const struct state *state;
 	struct cfi_tables *tables;
 	struct unwind_cache *cache;
-	struct state_view view; /* of the current sample */
+	struct state_view view;	  /* of the current sample */
+	struct unwind_uses *uses; /* set by the owner: notes which maps walks ask for; or NULL */
 	/* How the last walk ended. None is set: at the outermost frame, or at @max frames. */
 	bool copy_ended; /* where the copy of the stack does */
 	/*
@@ -52,6 +54,8 @@ struct unwind_frame {
 	uint64_t ip;
 	const struct location *loc; /* place of @ip; loc->map NULL: nothing is mapped */
 	bool guessed;		    /* found by the frame pointer, not call frame information */
+	/* A signal interrupted this code, so nothing was called: @loc was found by @ip - 1. */
+	bool interrupted;
 };
 
 /* Takes a frame, which is valid during the call. A negative errno ends the walk. */

@@ -226,7 +226,7 @@ static void test_build_ids(void **state)
 	set(t, "/lib/x.ko", 0, 0, 4, PERF_RECORD_MISC_KERNEL);
 	set(t, "[kernel.kallsyms]", 0, 0, 5, PERF_RECORD_MISC_KERNEL);
 	set(t, "[vdso]", 0, 0, 6, PERF_RECORD_MISC_KERNEL);
-	dso_apply_build_ids(t);
+	dso_apply_build_ids(t, 0);
 	check_id(a, 2);
 	check_id(known, 9); /* the mapping's own goes first */
 	check_id(none, 0);
@@ -253,7 +253,7 @@ static void test_build_ids_of_files(void **state)
 	set(t, "/bin/b", 7, 0, 3, PERF_RECORD_MISC_USER);
 	set(t, "/bin/g", 20, 1, 4, PERF_RECORD_MISC_USER);
 	set(t, "/bin/g", 20, 2, 5, PERF_RECORD_MISC_USER);
-	dso_apply_build_ids(t);
+	dso_apply_build_ids(t, 0);
 	check_id(one, 1);
 	check_id(two, 2);
 	check_id(three, 0); /* whose file is not among them */
