@@ -71,6 +71,7 @@ static struct trace *open_trace(const char *path, uint64_t snapshot)
 		.symfs = "/dev/null/none",
 		.kallsyms = "/dev/null",
 		.snapshot = snapshot,
+		.always_early = true,
 	};
 	struct trace *t;
 
@@ -182,21 +183,30 @@ static void set_columns(struct report_opts *opts, const char *sort, const char *
 	opts->nr_keys = (size_t)columns_arrange(&spec, &opts->columns, opts->keys, NULL);
 }
 
+/* The table is the same whether pass 1 makes digests or pass 2 walks all samples. */
+static void show_both(const char *path, const struct report_opts *opts)
+{
+	char *quick = show_table(path, opts, (struct how){.digest = true});
+	char *whole = show_table(path, opts, (struct how){0});
+
+	if (!quick != !whole || (quick && strcmp(quick, whole)))
+		abort();
+	free(quick);
+	free(whole);
+}
+
 static void show_tables(const char *path)
 {
 	struct report_opts flat = {.max_stack = FRAMES}, tree = {.max_stack = FRAMES,
 								 .children = true,
 								 .graph = REPORT_GRAPH_CALLEE};
-	char *quick, *whole;
+	struct report_opts chains = {.max_stack = FRAMES, .graph = REPORT_GRAPH_CALLER};
 
 	set_columns(&flat, "comm,dso,sym", "+sample,overhead_us");
+	set_columns(&chains, "comm,dso,sym", "+sample");
 	set_columns(&tree, "event,cpu,pid,tid,comm,dso,sym", "+overhead_sys");
-	quick = show_table(path, &flat, (struct how){.digest = true});
-	whole = show_table(path, &flat, (struct how){0});
-	if (!quick != !whole || (quick && strcmp(quick, whole)))
-		abort();
-	free(quick);
-	free(whole);
+	show_both(path, &flat);
+	show_both(path, &chains);
 	free(show_table(path, &tree, (struct how){.snapshot = 1}));
 	tree.graph = REPORT_GRAPH_CALLER;
 	free(show_table(path, &tree, (struct how){.json = true}));

@@ -441,7 +441,7 @@ enum digest_kind report_takes_digests(const struct trace *t, const struct report
 		return DIGEST_NONE;
 	if (!wants_chains(opts) || !report_has_callchains(t))
 		return DIGEST_FLAT;
-	return frames_need_samples(t) ? DIGEST_NONE : DIGEST_CHAINS;
+	return frames_digest(t);
 }
 
 static bool is_steady(const struct trace *t, const struct digest *d)
@@ -463,6 +463,7 @@ static int take_digest(struct report_worker *w, const struct digest *d)
 		struct walk_sample ws = {
 			.rec = &rec,
 			.evsel = e->evsel,
+			.stack = e->stack.copied ? &e->stack : NULL,
 			.s =
 				{
 					.type = e->evsel->attr.sample_type,
@@ -472,7 +473,7 @@ static int take_digest(struct report_worker *w, const struct digest *d)
 					.tid = e->tid,
 					.cpu = e->cpu,
 					.period = e->period,
-					.callchain_nr = e->chain_nr,
+					.callchain_nr = e->chain_nr - e->stack.frames,
 					.callchain = digest_chain(d, e),
 				},
 		};

@@ -7,16 +7,26 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "perfdata/sample.h"
 
-/* A part with more distinct samples gains too little from a digest to pay for its memory. */
+/*
+ * A part with more distinct samples gains too little from a digest to pay for its memory. Copies of
+ * stacks are large, so a part has few, and reading it again takes long.
+ */
 #define MAX_ENTRIES 1024
+#define MAX_STACKS  4096
 
 /* What is looked up: an entry without sums, and its chain. */
 struct digest_key {
 	struct digest_entry e;
 	const uint64_t *chain;
 };
+
+/* Whether two chains go on alike: chains of equal words may yet differ in what is a frame. */
+static inline bool same_stack(const struct digest_stack *a, const struct digest_stack *b)
+{
+	return a->frames == b->frames && a->copied == b->copied && a->walked == b->walked &&
+	       a->full == b->full && a->ended == b->ended;
+}
 
 static inline bool same(const struct digest *d, const struct digest_entry *e,
 			const struct digest_key *key)
@@ -25,6 +35,7 @@ static inline bool same(const struct digest *d, const struct digest_entry *e,
 
 	return e->ip == k->ip && e->tid == k->tid && e->pid == k->pid && e->cpu == k->cpu &&
 	       e->cpumode == k->cpumode && e->evsel == k->evsel && e->chain_nr == k->chain_nr &&
+	       same_stack(&e->stack, &k->stack) &&
 	       (!k->chain_nr ||
 		!memcmp(digest_chain(d, e), key->chain, k->chain_nr * sizeof(*key->chain)));
 }
@@ -52,7 +63,7 @@ static uint64_t entry_hash(const struct digest_key *key)
 	return h;
 }
 
-static void give_up(struct digest *d)
+void digest_give_up(struct digest *d)
 {
 	digest_release(d);
 	d->given_up = true;
@@ -64,7 +75,8 @@ static int append(struct digest *d, const struct digest_key *key, uint64_t hash)
 	uint32_t nr = key->e.chain_nr;
 	struct digest_entry *e;
 
-	if (d->nr == MAX_ENTRIES || array_grow(&d->entry, &d->cap, d->nr + 1, sizeof(*d->entry)) ||
+	if (d->nr == (key->e.stack.copied ? MAX_STACKS : MAX_ENTRIES) ||
+	    array_grow(&d->entry, &d->cap, d->nr + 1, sizeof(*d->entry)) ||
 	    array_grow(&d->words, &d->cap_words, d->nr_words + nr, sizeof(*d->words)) ||
 	    hash_table_reserve(&d->table, 1))
 		return -ENOMEM;
@@ -117,54 +129,78 @@ void digest_add_entry(struct digest *d, const struct digest_entry *entry)
 	if (e)
 		credit(e, entry->first, entry->last, entry->samples, entry->period);
 	else
-		give_up(d);
+		digest_give_up(d);
 }
 
 /* Whether @e is of the sample @s of @evsel. As same(), without a key, for most samples. */
 static inline bool is_of(const struct digest *d, const struct digest_entry *e,
-			 const struct pd_evsel *evsel, const struct pd_sample *s)
+			 const struct pd_evsel *evsel, const struct pd_sample *s,
+			 const struct digest_stack *stack)
 {
 	if (e->ip != s->ip || e->tid != s->tid || e->pid != s->pid || e->cpu != s->cpu ||
-	    e->cpumode != s->cpumode || e->evsel != evsel)
+	    e->cpumode != s->cpumode || e->evsel != evsel ||
+	    (stack && !same_stack(&e->stack, stack)))
 		return false;
 	return !d->chains || (e->chain_nr == s->callchain_nr &&
 			      (!e->chain_nr || !memcmp(digest_chain(d, e), s->callchain,
 						       e->chain_nr * sizeof(*s->callchain))));
 }
 
+static inline struct digest_entry *entry_of(struct digest *d, const struct data_record *rec,
+					    const struct pd_sample *s,
+					    const struct digest_stack *stack)
+{
+	struct digest_entry *last = d->nr ? &d->entry[d->last] : NULL;
+
+	if (last && is_of(d, last, rec->evsel, s, stack))
+		return last;
+	return find(d,
+		    &(struct digest_key){
+			    .e =
+				    {
+					    .evsel = rec->evsel,
+					    .ip = s->ip,
+					    .pid = s->pid,
+					    .tid = s->tid,
+					    .cpu = s->cpu,
+					    .cpumode = s->cpumode,
+					    .chain_nr = d->chains ? (uint32_t)s->callchain_nr : 0,
+					    .stack = stack ? *stack : (struct digest_stack){0},
+					    .first = rec->at,
+					    .last = rec->at,
+				    },
+			    .chain = s->callchain,
+		    });
+}
+
+static inline void add(struct digest *d, const struct data_record *rec, const struct pd_sample *s,
+		       const struct digest_stack *stack)
+{
+	struct digest_entry *e = entry_of(d, rec, s, stack);
+
+	if (e)
+		credit(e, rec->at, rec->at, 1, s->period);
+	else
+		digest_give_up(d);
+}
+
+void digest_add_sample(struct digest *d, const struct data_record *rec, const struct pd_sample *s,
+		       const struct digest_stack *stack)
+{
+	if (!d->given_up)
+		add(d, rec, s, stack);
+}
+
 void digest_add(struct digest *d, const struct data_record *rec)
 {
-	struct digest_entry *e;
 	struct pd_sample s;
 
 	if (d->given_up)
 		return;
-	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &s, NULL) < 0) {
-		give_up(d);
-		return;
-	}
-	e = d->nr ? &d->entry[d->last] : NULL;
-	if (!e || !is_of(d, e, rec->evsel, &s))
-		e = find(d, &(struct digest_key){
-				    .e =
-					    {
-						    .evsel = rec->evsel,
-						    .ip = s.ip,
-						    .pid = s.pid,
-						    .tid = s.tid,
-						    .cpu = s.cpu,
-						    .cpumode = s.cpumode,
-						    .chain_nr = d->chains ? (uint32_t)s.callchain_nr
-									  : 0,
-						    .first = rec->at,
-						    .last = rec->at,
-					    },
-				    .chain = s.callchain,
-			    });
-	if (e)
-		credit(e, rec->at, rec->at, 1, s.period);
+	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &s, NULL) < 0)
+		digest_give_up(d);
 	else
-		give_up(d);
+		add(d, rec, &s, NULL);
 }
 
 void digest_clear(struct digest *d)

@@ -359,8 +359,37 @@ static int push_unwound(const struct unwind_frame *found, void *arg)
 
 static bool has_stack(const struct frames *f, const struct walk_sample *ws)
 {
-	return f->trace->cfi && ws->s.user_regs_abi && ws->s.user_stack_size &&
-	       (ws->s.type & PERF_SAMPLE_CALLCHAIN);
+	return ws->stack ? ws->stack->walked : f->trace->cfi && frames_has_stack(&ws->s);
+}
+
+/* Returns the address by which the map of a frame in a digest was found. */
+static uint64_t looked_up(uint64_t word)
+{
+	return (word & ~DIGEST_FRAME_FLAGS) - !!(word & DIGEST_FRAME_INTERRUPTED);
+}
+
+/* Adds the frames that pass 1 has found in the copy of the stack: as push_stack() would. */
+static int push_found(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	struct stack_walk w = {.f = f, .ws = ws, .kernel = f->nr};
+	const struct digest_stack *stack = ws->stack;
+	const uint64_t *word = ws->s.callchain + ws->s.callchain_nr;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < max && i < stack->frames; i++) {
+		struct location loc;
+		struct unwind_frame frame = {
+			.ip = word[i] & ~DIGEST_FRAME_FLAGS,
+			.loc = &loc,
+			.guessed = word[i] & DIGEST_FRAME_GUESSED,
+		};
+
+		state_view_find(&f->maps, PERF_RECORD_MISC_USER, looked_up(word[i]), &loc);
+		loc.addr += frame.ip - looked_up(word[i]);
+		rc = push_unwound(&frame, &w);
+	}
+	f->copy_ended = stack->ended && stack->frames <= max;
+	return rc;
 }
 
 /* Adds the user part of the chain, which the kernel did not walk, from the copy of the stack. */
@@ -378,13 +407,21 @@ static int push_stack(struct frames *f, const struct walk_sample *ws, size_t max
 	};
 	int rc;
 
-	if (f->nr >= FRAMES_MAX || !s.arch)
+	if (!s.arch)
 		return 0;
-	if (max > FRAMES_MAX - f->nr)
-		max = FRAMES_MAX - f->nr;
 	rc = unwind_walk(&f->unwind, &s, max, push_unwound, &w);
 	f->copy_ended = f->unwind.copy_ended;
 	return rc;
+}
+
+/* Adds the user part of the chain, unless there are too many frames already. */
+static int push_user(struct frames *f, const struct walk_sample *ws, size_t max)
+{
+	if (f->nr >= FRAMES_MAX)
+		return 0;
+	if (max > FRAMES_MAX - f->nr)
+		max = FRAMES_MAX - f->nr;
+	return ws->stack ? push_found(f, ws, max) : push_stack(f, ws, max);
 }
 
 /* Adds the frames that the kernel recorded, without those from the copy of the stack. */
@@ -437,7 +474,7 @@ static int find_chain(struct frames *f, const struct walk_sample *ws, size_t max
 		if (mode == PERF_RECORD_MISC_USER && has_branch_callstack(ws))
 			return push_branch_stack(f, ws, i + 1, max, skip);
 	}
-	return has_stack(f, ws) ? push_stack(f, ws, max) : 0;
+	return has_stack(f, ws) ? push_user(f, ws, max) : 0;
 }
 
 /* Puts the two frames of each step before those of the chain, of which @covered are left out. */
@@ -517,15 +554,28 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
 	return rc ? rc : find_lines(f);
 }
 
-bool frames_need_samples(const struct trace *t)
+enum digest_kind frames_digest(const struct trace *t)
 {
-	if (t->cfi || t->itrace)
-		return true;
+	if (t->itrace)
+		return DIGEST_NONE;
 	for (size_t i = 0; i < pd_evlist_count(t->evlist); i++)
 		if (pd_evlist_at(t->evlist, i)->attr.branch_sample_type &
 		    PERF_SAMPLE_BRANCH_CALL_STACK)
-			return true;
-	return false;
+			return DIGEST_NONE;
+	return t->cfi ? DIGEST_STACKS : DIGEST_CHAINS;
+}
+
+/* Whether the frames from the copy of the stack are where they were. */
+static bool stack_is_steady(const struct trace *t, const struct digest *d,
+			    const struct digest_entry *e)
+{
+	const uint64_t *chain = digest_chain(d, e);
+
+	for (uint32_t i = e->chain_nr - e->stack.frames; i < e->chain_nr; i++)
+		if (!state_steady(t->state, e->pid, e->tid, PERF_RECORD_MISC_USER,
+				  looked_up(chain[i]), e->first, e->last))
+			return false;
+	return true;
 }
 
 bool frames_are_steady(const struct trace *t, const struct digest *d, const struct digest_entry *e)
@@ -537,7 +587,7 @@ bool frames_are_steady(const struct trace *t, const struct digest *d, const stru
 		return true;
 	if (!state_steady(t->state, e->pid, e->tid, e->cpumode, e->ip, e->first, e->last))
 		return false;
-	for (uint32_t i = 0; i < e->chain_nr; i++) {
+	for (uint32_t i = 0; i < e->chain_nr - e->stack.frames; i++) {
 		int mode = chain[i] < PERF_CONTEXT_MAX ? cpumode : context_mode(chain[i]);
 
 		if (mode < 0) /* the chain is corrupt, and has no frames */
@@ -547,5 +597,5 @@ bool frames_are_steady(const struct trace *t, const struct digest *d, const stru
 		    !state_steady(t->state, e->pid, e->tid, cpumode, chain[i], e->first, e->last))
 			return false;
 	}
-	return true;
+	return stack_is_steady(t, d, e);
 }

@@ -104,11 +104,17 @@ int frames_of_sample(struct frames *f, const struct walk_sample *ws, size_t max)
  */
 int frames_of_chain(struct frames *f, const struct walk_sample *ws, size_t max);
 
+/* Returns whether a sample has a copy of its user stack that can be walked. */
+static inline bool frames_has_stack(const struct pd_sample *s)
+{
+	return s->user_regs_abi && s->user_stack_size && (s->type & PERF_SAMPLE_CALLCHAIN);
+}
+
 /*
- * Returns whether the frames of samples need more of them than their call chains: copies of stacks,
- * branch stacks, or hardware trace. Then digests with chains do not do.
+ * Returns which digests do for the frames of call chains: DIGEST_NONE where branch stacks or
+ * hardware trace make frames.
  */
-bool frames_need_samples(const struct trace *t);
+enum digest_kind frames_digest(const struct trace *t);
 
 /* Returns whether frames_of_sample() gives the same for all samples that @e of @d stands for. */
 bool frames_are_steady(const struct trace *t, const struct digest *d, const struct digest_entry *e);

@@ -17,6 +17,7 @@
 #include "data/order/order.h"
 #include "data/scan/sweep.h"
 #include "report/trace/counts.h"
+#include "report/trace/digest_early.h"
 #include "report/trace/itrace.h"
 #include "report/trace/jit.h"
 #include "state/cpu_tasks.h"
@@ -129,36 +130,39 @@ static int read_symbols(struct trace *t, struct error *err)
 	return 0;
 }
 
-static int open_resolver(struct trace *t, struct error *err)
+int trace_new_resolver(const struct trace *t, struct resolver **ret, struct error *err)
 {
-	struct resolver_opts opts = {
+	const struct resolver_opts opts = {
 		.symfs = t->opts.symfs,
-		.kallsyms = t->opts.kallsyms,
+		/* The user's list, or vmlinux, goes before. */
+		.kallsyms = t->opts.kallsyms || t->opts.vmlinux ? t->opts.kallsyms : t->kallsyms,
 		.vmlinux = t->opts.vmlinux,
 		.no_demangle = t->opts.no_demangle,
 		.no_demangle_kernel = t->opts.no_demangle_kernel,
 		.ignore_vmlinux = t->opts.ignore_vmlinux,
 		.pool = t->opts.pool,
+		.recorded = t->symbols,
+		.kcore = t->kcore,
+		.hostname = t->hostname,
+		.osrelease = t->osrelease,
+		.arch = t->arch,
 	};
+
+	return resolver_new(&opts, ret, err);
+}
+
+static int open_resolver(struct trace *t, struct error *err)
+{
 	int rc = read_symbols(t, err);
 
 	if (rc)
 		return rc;
-	opts.recorded = t->symbols;
-
 	t->hostname = trace_feature_string(t, HEADER_HOSTNAME);
 	t->osrelease = trace_feature_string(t, HEADER_OSRELEASE);
 	t->arch = trace_feature_string(t, HEADER_ARCH);
 	t->kcore = kcore_file(t->opts.path, "kcore");
 	t->kallsyms = kcore_file(t->opts.path, "kallsyms");
-	opts.kcore = t->kcore;
-	/* The user's list, or vmlinux, goes before. */
-	if (!opts.kallsyms && !opts.vmlinux)
-		opts.kallsyms = t->kallsyms;
-	opts.hostname = t->hostname;
-	opts.osrelease = t->osrelease;
-	opts.arch = t->arch;
-	return resolver_new(&opts, &t->resolver, err);
+	return trace_new_resolver(t, &t->resolver, err);
 }
 
 /* Samples without a time can only be placed by reading everything in order. */
@@ -248,6 +252,7 @@ void trace_close(struct trace *t)
 	snapshots_release(&t->snapshots);
 	for (size_t i = 0; i < t->nr_chunks; i++) {
 		digest_release(&t->chunks[i].digest);
+		free(t->chunks[i].uses);
 		findings_free(t->chunks[i].findings);
 	}
 	free(t->chunks);
@@ -286,25 +291,27 @@ static void progress(uint64_t done, uint64_t total, void *arg)
 
 static int take_build_id(const struct pd_build_id *id, uint16_t misc, void *arg)
 {
-	struct trace *t = arg;
+	return state_set_build_id(arg, id, misc);
+}
 
-	return state_set_build_id(t->state, id, misc);
+int trace_take_build_ids(const struct trace *t, struct state *s)
+{
+	const uint8_t *p;
+	size_t len;
+
+	if (data_feature(t->df, HEADER_BUILD_ID, &p, &len) < 0)
+		return 0;
+	return pd_feature_build_ids_decode(p, len, data_swapped(t->df), take_build_id, s);
 }
 
 static int take_build_ids(struct trace *t)
 {
-	const uint8_t *p;
-	size_t len;
-	int rc;
+	int rc = trace_take_build_ids(t, t->state);
 
-	if (data_feature(t->df, HEADER_BUILD_ID, &p, &len) < 0)
-		return 0;
-	rc = pd_feature_build_ids_decode(p, len, data_swapped(t->df), take_build_id, t);
-	if (rc == -EBADMSG) {
-		data_finding_add(t->df, DATA_ODD, 0, 0, "the table of build-ids is damaged");
-		rc = 0;
-	}
-	return rc;
+	if (rc != -EBADMSG)
+		return rc;
+	data_finding_add(t->df, DATA_ODD, 0, 0, "the table of build-ids is damaged");
+	return 0;
 }
 
 /*
@@ -392,12 +399,26 @@ struct trace_part {
 	struct digest digest;
 	struct cpu_tasks tasks;
 	struct parallelism parallelism;
+	/* Unwind the stacks for @digest; NULL: nothing does. */
+	struct early *early;
+	struct early_walk *walk; /* of the part's thread, from its first sample on */
+	struct unwind_uses *uses;
 	bool keeps_tasks, keeps_parallelism;
 	const atomic_bool *stop; /* as in struct trace_opts */
 };
 
 /* Limit for the digests of all parts; pass 2 walks further parts. */
 #define DIGEST_BYTES (16u << 20)
+
+/* Whether the samples of a part go into a digest. */
+static bool wants_digest(const struct trace *t)
+{
+	if (t->digest == DIGEST_NONE || t->opts.snapshot)
+		return false;
+	return t->digest != DIGEST_STACKS ||
+	       (t->early && !early_is_vain(t->early) &&
+		atomic_load_explicit(&t->digest_bytes, memory_order_relaxed) < DIGEST_BYTES);
+}
 
 static void *part_new(void *arg)
 {
@@ -406,8 +427,9 @@ static void *part_new(void *arg)
 
 	if (part && !counts_init(&part->counts, pd_evlist_recorded(t->evlist))) {
 		part->evlist = t->evlist;
-		part->digest.given_up = t->digest == DIGEST_NONE || t->opts.snapshot;
-		part->digest.chains = t->digest == DIGEST_CHAINS;
+		part->digest.given_up = !wants_digest(t);
+		part->digest.chains = t->digest == DIGEST_CHAINS || t->digest == DIGEST_STACKS;
+		part->early = t->digest == DIGEST_STACKS ? t->early : NULL;
 		part->keeps_tasks = t->itrace;
 		part->keeps_parallelism = t->parallelism;
 		part->stop = t->opts.stop;
@@ -439,12 +461,30 @@ static int take_switch(struct trace_part *part, const struct data_record *rec)
 	return rc;
 }
 
+/* Adds a sample to the digest, with the callers in its copy of the stack. */
+static void add_stack(struct trace_part *part, const struct data_record *rec)
+{
+	if (part->digest.given_up)
+		return;
+	if (!part->walk) {
+		part->walk = early_walk_mine(part->early);
+		part->uses = calloc(1, sizeof(*part->uses));
+	}
+	if (part->walk && part->uses)
+		early_add(part->walk, rec, &part->digest, part->uses);
+	else
+		digest_give_up(&part->digest);
+}
+
 /* Counts a sample, and notes its thread if the number of running threads is wanted. */
 static int take_sample(struct trace_part *part, const struct data_record *rec)
 {
 	struct pd_sample s;
 
-	digest_add(&part->digest, rec);
+	if (part->early)
+		add_stack(part, rec);
+	else
+		digest_add(&part->digest, rec);
 	if (!part->keeps_parallelism || !rec->evsel ||
 	    pd_sample_decode(rec->hdr, rec->evsel, &s, NULL) < 0)
 		return 0;
@@ -464,6 +504,8 @@ static int part_take(const struct data_record *rec, void *arg)
 	rc = counts_add_other(&part->counts, rec, part->evlist);
 	if (rc < 0)
 		return rc;
+	if (part->early)
+		early_note(part->early, rec);
 	if (part->stop && atomic_load_explicit(part->stop, memory_order_relaxed))
 		return -ECANCELED;
 	switch (rec->hdr->type) {
@@ -479,6 +521,7 @@ static int add_chunk(struct trace *t, struct trace_part *part)
 {
 	struct digest *digest = &part->digest;
 	struct trace_chunk *chunk;
+	size_t bytes;
 
 	if (array_grow(&t->chunks, &t->cap_chunks, t->nr_chunks + 1, sizeof(*t->chunks)))
 		return -ENOMEM;
@@ -490,10 +533,14 @@ static int add_chunk(struct trace *t, struct trace_part *part)
 		.digest.given_up = true,
 	};
 	digest_seal(digest);
-	if (digest->given_up || t->digest_bytes + digest_bytes(digest) > DIGEST_BYTES)
+	bytes = digest_bytes(digest) + (part->uses ? sizeof(*part->uses) : 0);
+	if (digest->given_up ||
+	    atomic_load_explicit(&t->digest_bytes, memory_order_relaxed) + bytes > DIGEST_BYTES)
 		return 0;
-	t->digest_bytes += digest_bytes(digest);
+	atomic_fetch_add_explicit(&t->digest_bytes, bytes, memory_order_relaxed);
 	chunk->digest = *digest;
+	chunk->uses = part->uses;
+	part->uses = NULL;
 	*digest = (struct digest){0};
 	return 0;
 }
@@ -504,6 +551,8 @@ static int part_end(void *arg, bool valid, void *trace)
 	struct trace_part *part = arg;
 	int rc = valid ? counts_merge(&t->counts, &part->counts) : 0;
 
+	if (part->walk)
+		early_count(part->early, !part->digest.given_up);
 	if (valid && !rc)
 		rc = add_chunk(t, part);
 	if (valid && !rc)
@@ -513,6 +562,7 @@ static int part_end(void *arg, bool valid, void *trace)
 	parallelism_release(&part->parallelism);
 	cpu_tasks_release(&part->tasks);
 	digest_release(&part->digest);
+	free(part->uses);
 	counts_release(&part->counts);
 	free(part);
 	return rc;
@@ -612,6 +662,19 @@ static uint64_t chunk_bytes(const struct trace *t)
 	return bytes > SHORT_CHUNK ? bytes : SHORT_CHUNK;
 }
 
+/* Drops the digests whose stacks were unwound by maps that did not hold. */
+static void check_stacks(struct trace *t)
+{
+	for (size_t i = 0; i < t->nr_chunks; i++) {
+		struct trace_chunk *chunk = &t->chunks[i];
+
+		if (chunk->uses && !unwind_uses_hold(chunk->uses, t->state))
+			digest_give_up(&chunk->digest);
+		free(chunk->uses);
+		chunk->uses = NULL;
+	}
+}
+
 int trace_prepare(struct trace *t, struct error *err)
 {
 	const struct sweep_opts opts = {
@@ -624,10 +687,16 @@ int trace_prepare(struct trace *t, struct error *err)
 		.arg = t,
 	};
 	struct sweep *sweep = NULL;
-	int rc = sweep_new(t->df, &opts, &sweep);
+	int rc = t->digest == DIGEST_STACKS && !t->opts.snapshot
+			 ? early_new(t, state_bytes(t), &t->early)
+			 : 0;
 
-	if (rc < 0)
-		return error_sys(err, rc, "%s", t->opts.path);
+	if (!rc)
+		rc = sweep_new(t->df, &opts, &sweep);
+	if (rc < 0) {
+		error_sys(err, rc, "%s", t->opts.path);
+		goto out;
+	}
 	state_limit(t->state, state_bytes(t));
 	if (t->parallelism)
 		state_keep_parallelism(t->state);
@@ -653,6 +722,11 @@ int trace_prepare(struct trace *t, struct error *err)
 		error_sys(err, rc, "%s", t->opts.path);
 out:
 	sweep_free(sweep);
+	/* Until then a thread may still walk a part in vain. */
+	if (rc >= 0)
+		check_stacks(t);
+	early_free(t->early);
+	t->early = NULL;
 	return rc;
 }
 

@@ -28,6 +28,7 @@
 #include "state/state.h"
 #include "symbol/resolve/resolver.h"
 #include "unwind/cfi.h"
+#include "unwind/uses.h"
 
 struct trace_opts {
 	const char *path;
@@ -37,6 +38,7 @@ struct trace_opts {
 	bool full_paths;		  /* source lines have the path of their file */
 	bool raw_tracing;		  /* fields of tracepoints without their formats */
 	bool nanoseconds;		  /* the sort key time has nine digits */
+	bool always_early;		  /* unwind in pass 1, however short the recording is */
 	struct resolver_pool *pool;	  /* as in struct resolver_opts */
 	const struct itrace_opts *itrace; /* samples to make of hardware trace; NULL: none */
 	bool itrace_asked;		  /* trace that cannot be decoded is an error */
@@ -59,6 +61,7 @@ struct trace_opts {
 				  */
 };
 
+struct early;
 struct itrace;
 struct jit_maps;
 
@@ -69,7 +72,8 @@ struct trace_chunk {
 	uint64_t sample_bytes;		/* of the samples' records */
 	uint64_t first_time, last_time; /* of samples, ns; 0: none has a time */
 	struct digest digest;		/* if given_up, pass 2 must walk the run */
-	struct findings *findings;	/* NULL: none */
+	struct unwind_uses *uses;  /* owned; of the stacks in @digest, during pass 1; or NULL */
+	struct findings *findings; /* NULL: none */
 };
 
 struct trace {
@@ -86,6 +90,7 @@ struct trace {
 	struct inlines *inlines; /* NULL: neither lines nor inlined functions are wanted */
 	struct itrace *itrace;	 /* NULL: no hardware trace is decoded */
 	struct cfi_tables *cfi;	 /* NULL: the recording has no copies of user stacks */
+	struct early *early;	 /* unwinds in pass 1, and only then; or NULL */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
 	struct pd_cpu_topology topology;   /* zeroes: not recorded */
 	char *kcore, *kallsyms;		   /* files of the recording's kernel; NULL: none */
@@ -93,10 +98,10 @@ struct trace {
 	struct snapshots snapshots; /* of pass 1 */
 	struct trace_chunk *chunks; /* of the file, then of hardware trace */
 	size_t nr_chunks, cap_chunks;
-	size_t digest_bytes;	 /* in all chunks */
-	uint32_t nr_cpus;	 /* available when it was recorded; 0: not recorded */
-	bool namespaces;	 /* set before trace_prepare(): for state_cgroup_namespace() */
-	bool parallelism;	 /* set before trace_prepare(): for trace_parallelism() */
+	atomic_size_t digest_bytes; /* in all chunks */
+	uint32_t nr_cpus;	    /* available when it was recorded; 0: not recorded */
+	bool namespaces;	    /* set before trace_prepare(): for state_cgroup_namespace() */
+	bool parallelism;	    /* set before trace_prepare(): for trace_parallelism() */
 	enum digest_kind digest; /* set before trace_prepare(): pass 1 makes such of the samples */
 	bool by_time;	      /* set before trace_prepare(): chunks are short, for slices of time */
 	bool untimed_samples; /* some event's samples have no time: pass 2 must keep file order */
@@ -120,6 +125,12 @@ int trace_want_lines(struct trace *t);
 
 /* Closes and frees all of it; accepts NULL. */
 void trace_close(struct trace *t);
+
+/* Makes another resolver like @t->resolver. Returns as resolver_new() does. */
+int trace_new_resolver(const struct trace *t, struct resolver **ret, struct error *err);
+
+/* Gives @s the build-ids of the header. Returns as state_set_build_id() does. */
+int trace_take_build_ids(const struct trace *t, struct state *s);
 
 /* Returns the string of a feature section, for free(); NULL if it is absent or unreadable. */
 char *trace_feature_string(const struct trace *t, unsigned int feature);

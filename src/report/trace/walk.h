@@ -26,8 +26,13 @@ struct walk_sample {
 	bool exec;  /* no sample: thread @s.tid executed a program, so its calls ended. @evsel is
 		       NULL */
 	bool other; /* no sample: @rec is a record of another type. @evsel is NULL */
-	const char *text;	      /* of @made: what the decoder says; or NULL */
-	size_t run;		      /* of @made: number of its run in the index of the trace */
+	const char *text; /* of @made: what the decoder says; or NULL */
+	size_t run;	  /* of @made: number of its run in the index of the trace */
+	/*
+	 * Of a digest: its copy of the stack. The frames of the copy are words behind the
+	 * @s.callchain_nr of @s.callchain. NULL: @s has the copy, or there is none.
+	 */
+	const struct digest_stack *stack;
 	const struct wait_info *wait; /* the sample is a wait (report/waits/waits.h); NULL: none */
 };
 

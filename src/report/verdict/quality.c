@@ -86,6 +86,17 @@ static void add_length(struct quality *q, const struct walk_sample *ws, size_t m
 	q->longer += n > max_stack ? samples : 0;
 }
 
+static bool has_copy(const struct walk_sample *ws)
+{
+	return ws->stack ? ws->stack->copied : ws->s.user_stack_size;
+}
+
+static bool is_full(const struct walk_sample *ws)
+{
+	return ws->stack ? ws->stack->full
+			 : ws->s.user_stack_size >= ws->evsel->attr.sample_stack_user;
+}
+
 void quality_add_chain(struct quality *q, const struct frames *f, const struct walk_sample *ws,
 		       size_t max_stack, uint64_t samples)
 {
@@ -96,9 +107,9 @@ void quality_add_chain(struct quality *q, const struct frames *f, const struct w
 		add_length(q, ws, max_stack, samples);
 	if (!f->trace->cfi) {
 		add_walked(q, f->frame, f->nr, samples);
-	} else if (ws->s.user_stack_size) {
+	} else if (has_copy(ws)) {
 		q->copies += samples;
-		if (f->copy_ended && ws->s.user_stack_size >= ws->evsel->attr.sample_stack_user)
+		if (f->copy_ended && is_full(ws))
 			q->cut += samples;
 	}
 }

@@ -164,12 +164,45 @@ static void test_steady(void **state)
 	state_free(t.state);
 }
 
+/* Chains of equal words differ if the copies of the stacks do. */
+static void test_stacks(void **state)
+{
+	static const struct digest_stack stacks[] = {
+		{0},
+		{.copied = true},
+		{.copied = true, .walked = true},
+		{.copied = true, .walked = true, .frames = 1},
+		{.copied = true, .walked = true, .frames = 1, .full = true},
+		{.copied = true, .walked = true, .frames = 1, .full = true, .ended = true},
+	};
+	const size_t nr = sizeof(stacks) / sizeof(stacks[0]);
+	struct digest d = {.chains = true};
+	struct pd_sample s;
+	struct wire w;
+
+	(void)state;
+	for (uint64_t i = 0; i < 5 * nr; i++) {
+		struct data_record rec = sample(&w, 0, 1, i + 1, 2);
+
+		assert_int_equal(pd_sample_decode(rec.hdr, rec.evsel, &s, NULL), 0);
+		digest_add_sample(&d, &rec, &s, &stacks[i % nr]);
+		assert_int_equal(d.nr, i < nr ? i + 1 : nr);
+		assert_memory_equal(&d.entry[i % nr].stack, &stacks[i % nr], sizeof(stacks[0]));
+	}
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(d.entry[i].period, 10);
+	digest_give_up(&d);
+	digest_add_sample(&d, &(struct data_record){0}, &s, NULL);
+	assert_int_equal(d.nr, 0);
+	digest_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_flat),   cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_full),   cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_steady),
+		cmocka_unit_test(test_steady), cmocka_unit_test(test_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
