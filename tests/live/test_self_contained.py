@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 
-from lab import PATIENCE, Skip, need_mount_namespaces, need_root, scaled
+from lab import LOAD_DIVISOR, PATIENCE, Skip, need_mount_namespaces, need_root, scaled
 from test_eviction import make_programs
 from test_faults import FailingFs
 
@@ -155,6 +155,8 @@ def test_3000_short_programs_are_named(lab):
     script = 'for p in bin/*; do ./$p 2; done; rm -r bin'
     said = record(lab, '-F', '4000', '--', 'sh', '-c', script)
     found = [s for s in samples(lab, 'p.data') if s[0].startswith('prog')]
+    if LOAD_DIVISOR > 1:  # emulated CPUs are in ld.so most of the time, whose functions have names on few machines
+        found = [s for s in found if s[1] != '[unknown]' or not s[2].startswith('ld-')]
     check_names(found, lambda comm, symbol, dso: symbol == 'work_' + comm[4:] or symbol in ('main', '_start') or
                 dso != comm and symbol != '[unknown]', PROGRAMS)
     named = {symbol for _, symbol, _ in found if symbol.startswith('work_')}
