@@ -89,12 +89,6 @@ static void finish(struct argp_state *state, struct view_args *a)
 			usage_error(state,
 				    "--sort %s is of waits: 'ringtail report --off-cpu' shows them",
 				    a->report.keys[i]->name);
-	for (size_t i = 0; a->report.children && i < a->report.nr_keys; i++)
-		if (a->report.keys[i]->of_line || a->report.keys[i]->of_place)
-			usage_error(state,
-				    "--sort %s is of samples, not of their callers: leave out "
-				    "--children",
-				    a->report.keys[i]->name);
 	for (size_t i = 0; a->report.children && i < a->report.columns.nr_shown; i++) {
 		const struct field *f = a->report.columns.shown[i].field;
 
