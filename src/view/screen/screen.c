@@ -228,19 +228,30 @@ void screen_bar(struct screen *s, int y, int x, unsigned int level, enum screen_
 		screen_put(s, y, x, 1, &plain[level], 1, style, false);
 }
 
+/* Returns what stands at line @y, column @x of a frame. */
+static const char *frame_piece(const struct screen *s, int y, int x, int height, int width)
+{
+	static const char *const boxed[] = {"┌", "┐", "└", "┘", "─", "│"};
+	static const char *const plain[] = {"+", "+", "+", "+", "-", "|"};
+	const char *const *piece = s->utf8 ? boxed : plain;
+	bool side = !x || x == width - 1;
+
+	if (y && y < height - 1)
+		return piece[5];
+	return side ? piece[2 * (y > 0) + (x > 0)] : piece[4];
+}
+
 void screen_frame(struct screen *s, int y, int x, int height, int width)
 {
 	for (int i = 0; i < height; i++) {
 		bool edge = !i || i == height - 1;
 
 		screen_put(s, y + i, x, width, "", 0, STYLE_BOX, true);
-		for (int k = 0; k < width; k++)
-			if (edge || !k || k == width - 1)
-				screen_put(s, y + i, x + k, 1,
-					   !edge		  ? "|"
-					   : !k || k == width - 1 ? "+"
-								  : "-",
-					   1, STYLE_BOX, false);
+		for (int k = 0; k < width; k += edge || k == width - 1 ? 1 : width - 1) {
+			const char *piece = frame_piece(s, i, k, height, width);
+
+			screen_put(s, y + i, x + k, 1, piece, strlen(piece), STYLE_BOX, false);
+		}
 	}
 }
 
