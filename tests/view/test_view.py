@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import struct
+import subprocess
 
 import lab
 import recording
@@ -261,6 +262,107 @@ def test_code(bench):
         lab.expect('shares of the samples', abs(sum(hot) - 100) < 1, hot)
         term.press('q')
         term.wait_for('Overhead')
+
+
+def calling_program(bench):
+    """Returns (recording, root) of a program whose functions call each other; the last one has no sample."""
+    root, data, size = bench.path('root-calls'), bench.path('calls.data'), recording.FUNCTION
+    program = bytearray(recording.elf([b'outer', b'inner', b'quiet']))
+    code = {0: b'\x74\x06\xe8' + struct.pack('<i', size - 7) + b'\x90\xff\xd0\xc3',  # je +8, call inner, nop, call *%rax, ret
+            size: b'\xe8' + struct.pack('<i', size - 5) + b'\x90' * 4 + b'\xc3', 2 * size: b'\x90' * 12 + b'\xc3'}
+    for at, words in code.items():
+        program[recording.CODE + at:recording.CODE + at + len(words)] = words
+    if not os.path.exists(root):
+        os.mkdir(root)
+        with open(os.path.join(root, 'program'), 'wb') as f:
+            f.write(program)
+        out = recording.Recording(data)
+        out.comm(100, 100, b'calls')
+        out.map(100, b'/program')
+        for functions in [(0,)] * 3 + [(1, 0)] * 2:
+            out.sample(100, 100, functions)
+        out.close()
+    return data, root
+
+
+def test_code_follows_calls(bench):
+    data, root = calling_program(bench)
+    with bench.open([bench.ringtail, 'view', '-i', data, '--symfs', root]) as term:
+        term.wait_for('? help')
+        term.press('a')
+        lines = term.wait_for('Percent  outer')
+        lab.expect('a call has the name of its target', any('callq' in s and '<inner>' in s for s in lines), lines)
+        term.press('Home', 'Enter')
+        term.wait('the target of the jump', lambda lines: re.match(r' 4/\d', lines[-2]))
+        term.press('Enter')
+        term.wait_for('known at run time')
+        term.press('Escape')
+        term.wait('where the jump is', lambda lines: re.match(r' 1/\d', lines[-2]))
+        term.press('Enter', 'Escape', 'j', 'Enter')
+        term.wait_for('Percent  inner')
+        term.press('Home', 'Right')
+        lines = term.wait_for('Percent  quiet')
+        lab.expect('a function without samples', ' 0 samples' in lines[-2], lines[-2])
+        term.press('Escape')
+        term.wait_for('Percent  inner')
+        term.press('Escape')
+        term.wait_for('Percent  outer')
+        term.wait('the line of the call', lambda lines: re.match(r' 2/\d', lines[-2]))
+        term.press('j', 'Enter')
+        term.wait_for('Enter follows a jump or a call')
+        term.press('k', 'Enter')
+        term.wait_for('Percent  inner')
+        term.press('q')
+        term.wait_for('Overhead')
+        term.press('E', 'f', 'Down', 'Down', 'a')
+        term.wait_for('Percent  inner')
+        term.press('Escape')
+        term.wait_for('with their callees below')
+
+
+def test_code_is_searched_apart(bench):
+    data, root = calling_program(bench)
+    with bench.open([bench.ringtail, 'view', '-i', data, '--symfs', root]) as term:
+        term.wait_for('? help')
+        term.press('/')
+        term.type('er$')
+        term.press('Enter', 'a')
+        term.wait_for('Percent  outer')
+        term.press('Home', '/')
+        term.type('ret')
+        term.wait('the line, while it is typed', lambda lines: '/ret_' in lines[-2])
+        term.press('Enter')
+        term.wait('the line', lambda lines: re.match(r' 5/\d+ .*/ret', lines[-2]))
+        term.press('n')
+        term.wait('another line, or none', lambda lines: 'no other line' in lines[-2] or not re.match(r' 5/', lines[-2]))
+        term.press('Escape', 'q')
+        term.wait('the table keeps its own', lambda lines: re.match(r' 1/2 .*/er\$', lines[-2]))
+
+
+def test_long_messages(bench):
+    """A sentence that is wider than the screen takes more lines."""
+    data, root = calling_program(bench)
+    with bench.open([bench.ringtail, 'view', '-i', data, '--symfs', root], 40, 10) as term:
+        term.wait_for('calls.data')
+        term.press('e', 'a')
+        term.wait_for('Percent')
+        term.press('Home', 'Enter', 'Enter')
+        lines = term.wait_for('known')
+        lab.expect('the whole sentence', 'the target is in a register or in memory: it is known at run time alone' in
+                   ' '.join(' '.join(lines).split()), lines)
+
+
+def test_addresses_with_children(bench):
+    """Callers have addresses, too: those of 'report --children'."""
+    data, root = calling_program(bench)
+    args = ['--children', '-s', 'symoff', '-i', data, '--symfs', root]
+    wanted = subprocess.run([bench.ringtail, 'report', '--stdio', '-q', '-g', 'none', *args], check=True, capture_output=True, text=True)
+    wanted = [line.split() for line in wanted.stdout.splitlines() if line.strip()]
+    with bench.open([bench.ringtail, 'view', *args]) as term:
+        term.wait_for('? help')
+        lines = term.wait('rows', lambda lines: any('outer+0x8' in line for line in lines))
+        shown = [line[1:].split() for line in lines if re.match(r'[-+ ] +[0-9.]+%', line)]
+        lab.expect('the rows of the report', len(wanted) >= 2 and shown == wanted, shown, wanted)
 
 
 def test_resize(bench):

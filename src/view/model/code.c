@@ -8,13 +8,20 @@
 
 #include "base/buf.h"
 #include "render/text.h"
+#include "symbol/lines/inlines.h"
 
 #define SOURCE_MAX 50000 /* instructions of a function that is shown with source lines */
 #define TAB_WIDTH  8
 
-static int count(struct view_code *c, struct trace *t, const struct filter *f,
-		 const struct symbol *sym, struct error *err)
+/* Returns whether the code of a function without samples can be found. */
+static bool is_placed(const struct code_wanted *w)
 {
+	return w->dso && (w->base || (w->dso->kind != DSO_MODULE && w->dso->kind != DSO_JIT));
+}
+
+static int count(struct view_code *c, struct trace *t, const struct filter *f, struct error *err)
+{
+	const struct symbol *sym = c->of.sym;
 	struct filter one = *f;
 	int rc;
 
@@ -27,17 +34,18 @@ static int count(struct view_code *c, struct trace *t, const struct filter *f,
 	for (size_t i = 0; i < c->annotate->nr && !c->function; i++)
 		if (c->annotate->function[i].sym == sym)
 			c->function = &c->annotate->function[i];
-	if (!c->function)
+	if (c->function) {
+		c->of.dso = c->function->dso;
+		c->of.base = c->function->base;
+	}
+	if (!c->function && !is_placed(&c->of))
 		return error_set(err, -ENOENT, "%s: no sample is in its own code", sym->name);
 	return 0;
 }
 
-static int load_code(struct view_code *c, struct trace *t, struct error *err)
+static int load_code(struct view_code *c, struct error *err)
 {
-	const struct map *image = state_image(t->state);
-	const struct annotate_source source = {t->resolver, image ? image->dso : NULL};
-	const struct annotate_function *f = c->function;
-	int rc = annotate_code_load(&source, f->dso, f->sym, f->base, &c->bytes, err);
+	int rc = annotate_code_load(&c->from, c->of.dso, c->of.sym, c->of.base, &c->bytes, err);
 
 	return rc ?: listing_init(&c->listing, &c->bytes, DISASM_ATT, err);
 }
@@ -52,7 +60,7 @@ static int weigh(struct view_code *c)
 		free(all);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < c->listing.nr; i++) {
+	for (size_t i = 0; c->function && i < c->listing.nr; i++) {
 		uint64_t at = c->bytes.start + c->listing.offset[i];
 		uint64_t end = i + 1 < c->listing.nr ? c->bytes.start + c->listing.offset[i + 1]
 						     : c->bytes.start + c->bytes.bytes.len;
@@ -96,27 +104,47 @@ static int add_lines(struct view_code *c)
 	return rc;
 }
 
-int code_load(struct trace *t, const struct filter *f, const struct symbol *sym, size_t event,
+/* Reads the names of the dso's functions here, not while a screen is drawn. */
+static void load_names(struct view_code *c)
+{
+	struct annotate_target target;
+	size_t line;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		enum code_way way = code_follow(c, i, &line, &target);
+
+		if (way == CODE_FUNCTION || way == CODE_UNKNOWN)
+			return;
+	}
+}
+
+int code_load(struct trace *t, const struct filter *f, const struct code_wanted *w, size_t event,
 	      struct view_code **ret, struct error *err)
 {
 	static const struct source_opts opts = {.demangle = true};
+	const struct map *image = state_image(t->state);
 	struct view_code *c = calloc(1, sizeof(*c));
 	int rc;
 
 	if (!c)
-		return error_sys(err, -ENOMEM, "%s", sym->name);
+		return error_sys(err, -ENOMEM, "%s", w->sym->name);
 	c->event = event;
-	rc = count(c, t, f, sym, err);
+	c->of = *w;
+	c->resolver = t->resolver;
+	c->from = (struct annotate_source){t->resolver, image ? image->dso : NULL};
+	rc = count(c, t, f, err);
 	if (!rc)
-		rc = load_code(c, t, err);
+		rc = load_code(c, err);
 	if (!rc && (source_new(t->resolver, &opts, &c->source) ||
-		    source_begin(c->source, c->function->dso) || weigh(c) || add_lines(c)))
-		rc = error_sys(err, -ENOMEM, "%s", sym->name);
-	if (rc < 0)
+		    source_begin(c->source, c->of.dso) || weigh(c) || add_lines(c)))
+		rc = error_sys(err, -ENOMEM, "%s", w->sym->name);
+	if (rc < 0) {
 		code_free(c);
-	else
-		*ret = c;
-	return rc;
+		return rc;
+	}
+	load_names(c);
+	*ret = c;
+	return 0;
 }
 
 void code_free(struct view_code *c)
@@ -132,9 +160,14 @@ void code_free(struct view_code *c)
 	free(c);
 }
 
+struct annotate_weight code_total(const struct view_code *c)
+{
+	return c->function ? c->function->total[c->event] : (struct annotate_weight){0};
+}
+
 double code_percent(const struct view_code *c, uint32_t insn)
 {
-	uint64_t all = c->function->total[c->event].period;
+	uint64_t all = code_total(c).period;
 
 	return all ? 100.0 * (double)c->weight[insn].period / (double)all : 0;
 }
@@ -175,6 +208,26 @@ static void draw_margin(struct view_code *c, size_t row, char ret[LISTING_MARGIN
 	listing_margin(&c->listing, row, &c->arrow, ret);
 }
 
+static bool is_inside(const struct view_code *c, uint64_t addr)
+{
+	return addr - (c->bytes.start + c->bytes.to_file) < c->bytes.bytes.len;
+}
+
+static int add_target(const struct view_code *c, const struct disasm_insn *insn, struct buf *out)
+{
+	struct annotate_target target;
+	int rc;
+
+	if (!insn->has_target || is_inside(c, insn->target) ||
+	    !annotate_target_find(&c->from, c->resolver, c->of.dso, &c->bytes, insn->target,
+				  &target))
+		return 0;
+	rc = buf_append(out, " <", 2) ?: text_escape(out, target.sym->name);
+	if (!rc && target.addr != target.sym->start)
+		rc = buf_printf(out, "+0x%" PRIx64, target.addr - target.sym->start);
+	return rc ?: buf_append(out, ">", 1);
+}
+
 int code_text(struct view_code *c, size_t i, struct buf *out)
 {
 	const struct code_line *l = &c->line[i];
@@ -186,8 +239,8 @@ int code_text(struct view_code *c, size_t i, struct buf *out)
 		return add_source(c, l, out);
 	listing_insn(&c->listing, l->insn, &insn);
 	draw_margin(c, l->insn, margin);
-	rc = buf_printf(out, "%8" PRIx64 ": %s ", insn.addr, margin);
-	return rc ?: text_escape(out, insn.text);
+	rc = buf_printf(out, "%8" PRIx64 ": %s ", insn.addr, margin) ?: text_escape(out, insn.text);
+	return rc ?: add_target(c, &insn, out);
 }
 
 static uint64_t heat(const struct view_code *c, size_t i)
@@ -232,4 +285,55 @@ size_t code_find(struct view_code *c, size_t from, const struct view_match *matc
 	}
 	buf_release(&text);
 	return ret;
+}
+
+/* Returns the line of the instruction at @addr, as in the file; SIZE_MAX: none begins there. */
+static size_t line_of(const struct view_code *c, uint64_t addr)
+{
+	uint64_t at = addr - (c->bytes.start + c->bytes.to_file);
+
+	for (size_t i = 0; i < c->nr; i++)
+		if (!c->line[i].line && c->listing.offset[c->line[i].insn] == at)
+			return i;
+	return SIZE_MAX;
+}
+
+enum code_way code_follow(struct view_code *c, size_t i, size_t *ret_line,
+			  struct annotate_target *ret)
+{
+	struct disasm_insn insn;
+
+	if (c->line[i].line)
+		return CODE_NOWHERE;
+	listing_insn(&c->listing, c->line[i].insn, &insn);
+	if (insn.kind != DISASM_JUMP && insn.kind != DISASM_CALL)
+		return CODE_NOWHERE;
+	if (!insn.has_target)
+		return CODE_AT_RUN;
+	if (is_inside(c, insn.target)) {
+		*ret_line = line_of(c, insn.target);
+		return *ret_line == SIZE_MAX ? CODE_UNKNOWN : CODE_IN_HERE;
+	}
+	return annotate_target_find(&c->from, c->resolver, c->of.dso, &c->bytes, insn.target, ret)
+		       ? CODE_FUNCTION
+		       : CODE_UNKNOWN;
+}
+
+static uint32_t largest_child(const struct callgraph *g, uint32_t n)
+{
+	uint32_t best = g->node[n].child;
+
+	for (uint32_t k = best; k != CALLGRAPH_NONE; k = g->node[k].sibling)
+		if (g->node[k].total > g->node[best].total)
+			best = k;
+	return best;
+}
+
+uint32_t code_owner(const struct callgraph *g, uint32_t n, enum report_graph order)
+{
+	uint32_t k = n;
+
+	while (k != CALLGRAPH_NONE && g->node[k].sym && symbol_is_inlined(g->node[k].sym))
+		k = order == REPORT_GRAPH_CALLEE ? largest_child(g, k) : g->node[k].parent;
+	return k != CALLGRAPH_NONE && g->node[k].sym ? k : n;
 }

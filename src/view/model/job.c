@@ -91,8 +91,8 @@ static void *run(void *arg)
 
 	if (j->load)
 		j->rc = j->load(j->arg, j, &j->trace, &j->err);
-	if (!j->rc && j->symbol)
-		j->rc = code_load(j->trace, &j->opts.filter, j->symbol, j->event, &j->code,
+	if (!j->rc && j->code_of.sym)
+		j->rc = code_load(j->trace, &j->opts.filter, &j->code_of, j->event, &j->code,
 				  &j->err);
 	else if (!j->rc)
 		j->rc = make_table(j);

@@ -37,8 +37,8 @@ struct view_job {
 	void *arg;
 	struct trace *trace;
 	struct report_opts opts;
-	const struct symbol *symbol; /* its code is wanted, not a table; NULL: a table */
-	size_t event;		     /* likewise */
+	struct code_wanted code_of; /* its code is wanted, not a table; without a sym: a table */
+	size_t event;		    /* likewise */
 
 	/* Of the result. */
 	int rc;

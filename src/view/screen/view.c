@@ -110,8 +110,7 @@ static void drop_table(struct view_state *v)
 {
 	rows_release(&v->rows);
 	flame_release(&v->flame);
-	code_free(v->code);
-	v->code = NULL;
+	view_code_drop(v);
 	view_drop_strip(v);
 	job_table_free(v->table);
 	v->table = NULL;
@@ -134,7 +133,7 @@ static int start_count(struct view_state *v)
 	j->load = !v->trace || is_live_now(v) ? v->opts->load : NULL;
 	j->arg = v->opts->arg;
 	j->trace = v->trace;
-	j->symbol = NULL;
+	j->code_of = (struct code_wanted){0};
 	j->opts = *v->opts->report;
 	j->opts.graph = v->graph;
 	if (span) {
@@ -152,7 +151,7 @@ void view_count(struct view_state *v)
 		job_stop(&v->job);
 }
 
-void view_load_code(struct view_state *v, const struct symbol *sym)
+void view_load_code(struct view_state *v, const struct code_wanted *w)
 {
 	const struct selection_span *span = selection_span(&v->selection);
 	struct view_job *j = &v->job;
@@ -163,14 +162,15 @@ void view_load_code(struct view_state *v, const struct symbol *sym)
 	}
 	j->load = NULL;
 	j->trace = v->trace;
-	j->symbol = sym;
+	j->code_of = *w;
 	j->event = v->event;
 	j->opts = *v->opts->report;
 	if (span) {
 		j->opts.filter.start = span->first;
 		j->opts.filter.stop = span->last;
 	}
-	v->code_from = v->place;
+	if (v->place != VIEW_CODE)
+		v->code_from = v->place;
 	if (job_start(j))
 		view_say(v, true, "cannot start a thread");
 }
@@ -240,14 +240,9 @@ static int take_result(struct view_state *v, struct error *err)
 	}
 	if (j->table && take_table(v))
 		return error_set(err, -ENOMEM, "out of memory");
-	if (j->code) {
-		code_free(v->code);
-		v->code = j->code;
-		j->code = NULL;
-		v->code_at = code_next_hot(v->code, SIZE_MAX);
-		v->code_top = v->code_at > 4 ? v->code_at - 4 : 0;
-		v->place = VIEW_CODE;
-	}
+	if (j->code)
+		view_code_take(v, j->code);
+	j->code = NULL;
 	return 0;
 }
 
@@ -301,6 +296,45 @@ void view_draw_head(struct view_state *v)
 		view_draw_strip(v);
 }
 
+/* Returns how much of @text, of @len bytes, a line of @width columns takes, without half words. */
+static size_t line_length(const char *text, size_t len, size_t width)
+{
+	size_t n = len, word;
+
+	while (n && text_columns(text, n) > width)
+		for (n--; n && ((unsigned char)text[n] & 0xc0) == 0x80; n--)
+			;
+	for (word = n; word && word < len && text[word] != ' '; word--)
+		;
+	return word ?: n;
+}
+
+/* Draws the message from the last line up, in as many lines as it needs. */
+static void draw_message(struct view_state *v)
+{
+	struct screen *s = &v->screen;
+	const enum screen_style style = v->message_is_error ? STYLE_ERROR : STYLE_STATUS;
+	const size_t room = (size_t)s->width - 1, all = strlen(v->message);
+	int lines = 0;
+
+	for (size_t at = 0; at < all && lines < s->height - 1; lines++) {
+		size_t n = line_length(v->message + at, all - at, room);
+
+		if (!n)
+			break;
+		at += n;
+		at += v->message[at] == ' ';
+	}
+	for (size_t at = 0, i = 0; i < (size_t)lines; i++) {
+		size_t n = line_length(v->message + at, all - at, room);
+
+		screen_printf(s, s->height - lines + (int)i, 0, s->width, style, true, " %.*s",
+			      (int)n, v->message + at);
+		at += n;
+		at += v->message[at] == ' ';
+	}
+}
+
 void view_draw_status(struct view_state *v, const char *left, const char *right)
 {
 	struct screen *s = &v->screen;
@@ -313,8 +347,7 @@ void view_draw_status(struct view_state *v, const char *left, const char *right)
 		return;
 	}
 	if (v->message[0]) {
-		screen_printf(s, y, 0, s->width, v->message_is_error ? STYLE_ERROR : STYLE_STATUS,
-			      true, " %s", v->message);
+		draw_message(v);
 		return;
 	}
 	if (v->marking)
@@ -354,9 +387,16 @@ static void draw(struct view_state *v)
 /* --- keys ----------------------------------------------------------------------------------------
  */
 
+/* The code of a function is searched by an expression of its own. */
+static struct view_match *match_here(struct view_state *v)
+{
+	return v->place == VIEW_CODE ? &v->code_match : &v->match;
+}
+
 static void begin_typing(struct view_state *v)
 {
-	snprintf(v->before, sizeof(v->before), "%s", v->match.text);
+	snprintf(v->before, sizeof(v->before), "%s", match_here(v)->text);
+	v->code_find_from = v->code_at;
 	v->typed[0] = '\0';
 	v->typing = true;
 }
@@ -367,9 +407,11 @@ static void search(struct view_state *v, const char *text)
 	struct error err = ERROR_INIT;
 
 	v->message[0] = '\0';
-	if (match_set(&v->match, text, &err))
+	if (match_set(match_here(v), text, &err))
 		view_say(v, true, "(%s)", err.text);
-	else if (v->place != VIEW_CODE)
+	else if (v->place == VIEW_CODE)
+		view_code_search(v);
+	else
 		view_choose(v);
 }
 
@@ -400,12 +442,14 @@ static void typing_key(struct view_state *v, int key)
 	case VIEW_KEY_ESCAPE:
 		v->typing = false;
 		search(v, v->before);
+		if (v->place == VIEW_CODE)
+			v->code_at = v->code_find_from;
 		return;
 	case VIEW_KEY_ENTER:
 		v->typing = false;
 		v->message[0] = '\0';
-		if (v->place == VIEW_CODE)
-			v->code_at = code_find(v->code, v->code_at, &v->match, false);
+		if (v->place == VIEW_CODE && match_is_set(&v->code_match))
+			view_code_search(v);
 		if (v->place == VIEW_FLAME && match_is_set(&v->match))
 			flame_find(&v->flame, &v->match, false);
 		return;
@@ -481,8 +525,12 @@ static bool act_everywhere(struct view_state *v, enum view_action action)
 	case ACTION_QUIT:
 		if (v->place == VIEW_TABLE)
 			v->done = true;
-		else
-			v->place = v->place == VIEW_CODE ? v->code_from : VIEW_TABLE;
+		else if (v->place == VIEW_FLAME)
+			v->place = VIEW_TABLE;
+		else {
+			view_code_drop(v);
+			v->place = v->code_from;
+		}
 		return true;
 	case ACTION_HELP:
 		v->popup = POPUP_HELP;
@@ -640,6 +688,7 @@ static void release(struct view_state *v)
 		opts->drop(opts->arg, v->trace);
 	selection_release(&v->selection);
 	match_release(&v->match);
+	match_release(&v->code_match);
 	buf_release(&v->text);
 	view_release_strip(v);
 	free(v);

@@ -138,10 +138,12 @@ static void go_back(struct view_state *v)
 
 static void load_code(struct view_state *v)
 {
-	const struct symbol *sym = v->flame.graph.node[v->flame.at].sym;
+	const struct callgraph *g = &v->flame.graph;
+	const struct callgraph_node *n = &g->node[code_owner(g, v->flame.at, v->table->opts.graph)];
+	const struct code_wanted w = {n->sym, n->dso, 0};
 
-	if (sym)
-		view_load_code(v, sym);
+	if (w.sym)
+		view_load_code(v, &w);
 	else
 		view_say(v, true, "the box has no known function");
 }

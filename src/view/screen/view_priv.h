@@ -14,6 +14,14 @@
 
 #define VIEW_STEP 20000 /* rows that are looked at between two looks at the keys */
 
+#define VIEW_TRAIL 32 /* places in code that a user can go back to */
+
+/* A place in code that the user left by a jump or a call. */
+struct view_step {
+	struct view_code *code; /* owned, unless the next step or the view has the same */
+	size_t at, top;
+};
+
 enum view_popup { POPUP_NONE, POPUP_HELP, POPUP_MENU };
 
 struct view_state {
@@ -44,6 +52,10 @@ struct view_state {
 	struct view_code *code;
 	enum view_place code_from; /* where it was asked for */
 	size_t code_at, code_top;
+	size_t code_find_from; /* where the user began to type an expression */
+	struct view_match code_match;
+	struct view_step trail[VIEW_TRAIL]; /* the oldest first */
+	size_t nr_trail;
 
 	bool marking;			 /* a span of time */
 	unsigned int mark_from, mark_to; /* cells of the strip */
@@ -75,8 +87,8 @@ void view_say(struct view_state *v, bool error, const char *fmt, ...)
 void view_choose(struct view_state *v);
 /* Counts the samples anew: after the span, the order of chains or the recording changed. */
 void view_count(struct view_state *v);
-/* Starts to load the code of @sym. */
-void view_load_code(struct view_state *v, const struct symbol *sym);
+/* Starts to load the code of a function. */
+void view_load_code(struct view_state *v, const struct code_wanted *w);
 /* Shows the flame graph of the shown rows. */
 void view_open_flame(struct view_state *v);
 
@@ -114,6 +126,12 @@ void view_flame_draw(struct view_state *v);
 void view_flame_act(struct view_state *v, enum view_action action);
 
 void view_code_draw(struct view_state *v);
+/* Shows code that was loaded, in front of that which is shown. */
+void view_code_take(struct view_state *v, struct view_code *c);
+/* Frees the code and the trail. */
+void view_code_drop(struct view_state *v);
+/* Goes to the first line that the expression finds from where the user began to type it. */
+void view_code_search(struct view_state *v);
 void view_code_act(struct view_state *v, enum view_action action);
 
 /* Draws the help or the menu over the rest. */

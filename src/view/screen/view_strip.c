@@ -74,7 +74,7 @@ int view_start_strip(struct view_state *v)
 	v->strip_due = false;
 	j->load = NULL;
 	j->trace = v->trace;
-	j->symbol = NULL;
+	j->code_of = (struct code_wanted){0};
 	j->opts = *v->opts->report;
 	j->opts.graph = REPORT_GRAPH_NONE;
 	j->opts.children = false;

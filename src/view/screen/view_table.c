@@ -272,12 +272,19 @@ static void expand(struct view_state *v, const struct rows_line *line)
 
 static void load_code(struct view_state *v, const struct rows_line *line)
 {
-	const struct symbol *sym = rows_symbol(&v->rows, line);
+	struct code_wanted w = {.sym = rows_symbol(&v->rows, line)};
 
-	if (!sym)
+	if (line->node != CALLGRAPH_NONE) {
+		const struct callgraph *g = view_graph(v);
+		const struct callgraph_node *n =
+			&g->node[code_owner(g, line->node, v->table->opts.graph)];
+
+		w = (struct code_wanted){n->sym, n->dso, 0};
+	}
+	if (!w.sym)
 		view_say(v, true, "the line has no known function");
 	else
-		view_load_code(v, sym);
+		view_load_code(v, &w);
 }
 
 static void copy(struct view_state *v, const struct rows_line *line, bool to_file)

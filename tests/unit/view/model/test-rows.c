@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/model/code.h"
 #include "view/model/flame.h"
 
 #define ROWS  60
@@ -305,6 +306,33 @@ static void test_flame(void **state)
 	rows_release(&r);
 }
 
+/* The code of an inlined function is that of the function around it, in either order of chains. */
+static void test_owner_of_inlined_code(void **state)
+{
+	static const struct symbol inlined = {0, 0, "inlined"};
+	const struct frame chain[] = {{.sym = &inlined, .addr = 1, .cpumode = 2},
+				      {.sym = &symbols[0], .addr = 2, .cpumode = 2},
+				      {.sym = &symbols[1], .addr = 3, .cpumode = 2}};
+
+	(void)state;
+	for (int callee = 0; callee < 2; callee++) {
+		enum report_graph order = callee ? REPORT_GRAPH_CALLEE : REPORT_GRAPH_CALLER;
+		struct callgraph g = {0};
+		uint32_t root, n, owner;
+
+		assert_int_equal(callgraph_root(&g, &root), 0);
+		assert_int_equal(callgraph_add(&g, root, chain, 3,
+					       callee ? CALLGRAPH_CALLEE : CALLGRAPH_CALLER, 1, 1),
+				 0);
+		for (n = 0; g.node[n].sym != &inlined; n++)
+			assert_true(n + 1 < g.nr);
+		owner = code_owner(&g, n, order);
+		assert_ptr_equal(g.node[owner].sym, &symbols[0]);
+		assert_int_equal(code_owner(&g, owner, order), owner);
+		callgraph_release(&g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +340,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_open_rows_stay_open, make, unmake),
 		cmocka_unit_test_setup_teardown(test_zooms_and_expressions, make, unmake),
 		cmocka_unit_test_setup_teardown(test_flame, make, unmake),
+		cmocka_unit_test(test_owner_of_inlined_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
