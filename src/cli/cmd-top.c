@@ -37,6 +37,8 @@
 #define DELAY_LEAST  0.1
 #define DELAY_MOST   3600.0
 #define WINDOW_MS    10000u
+#define SPAN_SIZE    48
+#define SPAN_STEP    100u	 /* ms: spans are shown by tenths of a second */
 #define SAME_SECOND  99		 /* files of one second */
 #define WARNINGS     4096	 /* bytes that are kept until the screen is free */
 #define NAMES_BUDGET (64u << 20) /* bytes, as of ringtail pack */
@@ -47,6 +49,8 @@ struct top {
 	char *memory;
 	unsigned int delay_ms;
 	_Atomic unsigned int window_ms;
+	uint64_t began_ns;		 /* when the recording started */
+	_Atomic unsigned int covered_ms; /* the newest table: from its window's start to its end */
 
 	struct record_command record;
 	struct messages messages;
@@ -304,6 +308,25 @@ static void measure_cost(struct top *top)
 	top->cpu_at = now;
 }
 
+/* Returns the time that a window up to now has samples of: a recording is young at first. */
+static unsigned int covered_now(const struct top *top)
+{
+	uint64_t ms = (clock_ns(CLOCK_MONOTONIC) - top->began_ns) / 1000000;
+
+	return ms < top->window_ms ? (unsigned int)ms : top->window_ms;
+}
+
+/* Returns how much of @ms @t covers: all, unless memory held no more. */
+static unsigned int covered_by(const struct top *top, const struct trace *t, unsigned int ms)
+{
+	uint64_t span = (t->counts.last_time - t->counts.first_time) / 1000000;
+	struct history_figures f;
+
+	return session_memory(hosted_session(top->session), &f) && f.taken > f.samples && span < ms
+		       ? (unsigned int)span
+		       : ms;
+}
+
 static void drop(void *arg, struct trace *t)
 {
 	char *path = (char *)(uintptr_t)t->opts.path;
@@ -321,6 +344,7 @@ static int load(void *arg, struct view_job *j, struct trace **ret, struct error 
 	struct trace *t;
 	char *path;
 	int rc = take_snapshot(top, &path, err);
+	unsigned int covered = covered_now(top);
 
 	if (rc)
 		return rc;
@@ -337,23 +361,39 @@ static int load(void *arg, struct view_job *j, struct trace **ret, struct error 
 		job_watch(j, t);
 	t->namespaces = report_needs_namespaces(&top->o.report);
 	rc = trace_prepare(t, err);
-	if (rc < 0)
+	if (rc < 0) {
 		drop(top, t);
-	else
-		*ret = t;
-	return rc;
+		return rc;
+	}
+	top->covered_ms = covered_by(top, t, covered);
+	*ret = t;
+	return 0;
 }
 
 /* --- the view ------------------------------------------------------------------------------------
  */
 
+/* Writes "5 s", or "2 s of 5 s". */
+static const char *put_span(unsigned int covered_ms, unsigned int window_ms, char ret[SPAN_SIZE])
+{
+	if (covered_ms + SPAN_STEP / 2 >= window_ms)
+		snprintf(ret, SPAN_SIZE, "%g s", window_ms / 1000.0);
+	else
+		snprintf(ret, SPAN_SIZE, "%g s of %g s",
+			 (covered_ms + SPAN_STEP / 2) / SPAN_STEP * (SPAN_STEP / 1000.0),
+			 window_ms / 1000.0);
+	return ret;
+}
+
 static void describe(void *arg, char *ret, size_t size)
 {
 	struct top *top = arg;
+	char span[SPAN_SIZE];
 
 	if (clock_ns(CLOCK_MONOTONIC) - top->cpu_at > 1000000000)
 		measure_cost(top);
-	snprintf(ret, size, "last %g s, costs %.0f%% of a CPU", top->window_ms / 1000.0, top->cpu);
+	snprintf(ret, size, "last %s, costs %.0f%% of a CPU",
+		 put_span(top->covered_ms, top->window_ms, span), top->cpu);
 }
 
 static void change_window(void *arg, int direction)
@@ -435,7 +475,7 @@ static int add_names(const char *path, struct error *err)
 static int save(void *arg, char *ret, size_t size, struct error *err)
 {
 	struct top *top = arg;
-	char name[64];
+	char name[64], span[SPAN_SIZE];
 	char *path;
 	int rc = take_snapshot(top, &path, err);
 
@@ -448,8 +488,8 @@ static int save(void *arg, char *ret, size_t size, struct error *err)
 	free(path);
 	if (rc)
 		return rc;
-	snprintf(ret, size, "the last %g s are in %s: 'ringtail report %s'",
-		 top->window_ms / 1000.0, name, name);
+	snprintf(ret, size, "the last %s are in %s: 'ringtail report %s'",
+		 put_span(covered_now(top), top->window_ms, span), name, name);
 	return 0;
 }
 
@@ -578,6 +618,7 @@ static int run(struct top *top, int *ret_signal)
 
 	if (rc < 0)
 		return rc;
+	top->began_ns = clock_ns(CLOCK_MONOTONIC);
 	measure_cost(top);
 	set_state(top, true, !top->o.stdio);
 	rc = top->o.stdio ? print_tables(top, ret_signal) : show(top, ret_signal);

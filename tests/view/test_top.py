@@ -41,13 +41,13 @@ def test_live_view(bench):
                                         '5', '-p', pid]) as term:
         term.wait_for('of a CPU')
         lines = term.wait_for(' bash ')
-        lab.expect('the window', 'last 5 s' in lines[0], lines[0])
 
         def samples(lines):
             found = re.search(r'  (\d+) samples', lines[-2])
             return int(found[1]) if found else 0
         first = samples(lines)
         term.wait('more samples', lambda lines: samples(lines) > first + 50)
+        term.wait('the window is full', lambda lines: 'last 5 s, ' in lines[0])
         term.press('Home', 'e')
         term.wait('an open chain', lambda lines: any(re.match(r' {4}[-+ ] ', line) for line in lines))
         first = samples(term.lines())
@@ -83,6 +83,14 @@ def test_live_view(bench):
         term.press('q', 'q')
         term.wait_for('status=0')
     lab.expect('nothing is left', leftovers() == before, leftovers())
+
+
+def test_young_window(bench):
+    """A recording that is younger than the window says so."""
+    check_rights(bench)
+    with Spinning() as pid, bench.open([bench.ringtail, 'top', '-e', 'cpu-clock', '-d', '0.3', '--window', '600', '-p', pid]) as term:
+        lines = term.wait_for(' bash ')
+        lab.expect('the time since the start', re.search(r'last \d+(\.\d)? s of 600 s, ', lines[0]), lines[0])
 
 
 def test_ends_with_the_process(bench):
