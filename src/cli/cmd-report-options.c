@@ -322,6 +322,10 @@ static void check_html(struct argp_state *state, const struct report_args *a)
 	if (a->json || a->stats || a->tasks || a->header_only || a->aux || a->dump ||
 	    a->latency.function || a->header)
 		usage_error(state, "--html writes a page and no other output: leave out the other");
+	if (a->history || a->graph.branches)
+		usage_error(state, "--html shows call chains without branches: leave out "
+				   "--branch-history and -g branch; 'ringtail report --stdio' "
+				   "shows branches in chains");
 	if (!strcmp(a->html, "-") && isatty(STDOUT_FILENO))
 		usage_error(state, "--html: a page is no text for a terminal: give a FILE");
 }

@@ -86,7 +86,7 @@ static const struct argp_option options[] = {
 	REFUSED("hide_user_symbols", 'U', "-e cycles:k samples the kernel alone"),
 	REFUSED("hierarchy", 'H', "its rows are not nested; 'ringtail report --hierarchy' nests those of a recording"),
 	REFUSED("group-sort-idx", OPT_REFUSED, "each event has a table of its own; 'ringtail report' has it"),
-	REFUSED("branch-history", OPT_REFUSED + 1, "-b takes branches; call chains are shown without them"),
+	REFUSED("branch-history", OPT_REFUSED + 1, "call chains are shown without branches: 'ringtail record -b', then 'ringtail report --branch-history', shows them; -b counts branches"),
 	REFUSED("switch-on", OPT_REFUSED + 2, "'ringtail report --switch-on' shows a span of a recording"),
 	REFUSED("switch-off", OPT_REFUSED + 3, "'ringtail report --switch-off' shows a span of a recording"),
 	REFUSED("show-on-off-events", OPT_REFUSED + 4, "it belongs to --switch-on, which 'ringtail report' has"),

@@ -64,7 +64,7 @@ def test_directory(bench):
 
 
 def test_wrong_options(bench):
-    for args in ['--json'], ['--stats'], ['--header-only'], ['-D']:
+    for args in ['--json'], ['--stats'], ['--header-only'], ['-D'], ['--branch-history'], ['-g', 'branch']:
         html(bench, bench.recording('plain')[0], bench.path('wrong.html'), *args, status=2)
     expect('no file', not os.path.exists(bench.path('wrong.html')))
     html(bench, bench.recording('plain')[0], bench.path('none/x.html'), status=1)
