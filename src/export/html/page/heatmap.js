@@ -32,7 +32,7 @@ function drawHeatmap() {
 	if (!isTimed())
 		return drawEmpty(begin(canvas, full, height), full, height, D.samples.count ? 'The samples have no times.' : 'The recording has no samples.');
 	const g = heatGrid(), cells = g.matched ?? g.all, most = cells.reduce((a, b) => a > b ? a : b, 0) || 1;
-	const wide = Math.min(Math.max((full - HEAT_LEFT - 14) / g.columns, 3), 40), tall = inner / SLOTS;
+	const wide = Math.max((full - HEAT_LEFT - 14) / g.columns, 3), tall = inner / SLOTS;
 	const width = Math.max(full, HEAT_LEFT + wide * g.columns + 14), context = begin(canvas, width, height);
 	Object.assign(heat, {columns: g.columns, cell: [wide, tall], step: g.step});
 	const [from, to] = heat.drag ?? [S.from, S.to], size = g.step / SLOTS;

@@ -126,7 +126,7 @@ function drawSchedLanes() {
 		drawSchedLane(context, g, row, SCHED_NAMES, y, width);
 	});
 	timeAxis(context, SCHED_NAMES, width, SCHED_TOP + rows.length * SCHED_LANE, from, to);
-	$('sched-about').textContent = !g.longest ? 'No thread waited for a CPU.' : `The highest bar is a delay of ${durationText(g.longest)}; heights are by its square root.`;
+	$('sched-about').textContent = !g.longest ? 'No thread waited for a CPU.' : `The highest bar is a delay of ${durationText(g.longest)}, after a wakeup or a preemption; heights are by its square root.`;
 	return drawRange(context, sched.drag ?? [S.from, S.to], from, to, SCHED_NAMES, width, height - AXIS);
 }
 
