@@ -59,11 +59,15 @@ void nearest_offer_as(struct nearest *nearest, const char *key, const char *name
 
 bool nearest_init(struct nearest *nearest, const char *wanted)
 {
-	size_t len = strlen(wanted);
+	return nearest_init_len(nearest, wanted, strlen(wanted));
+}
 
-	*nearest = (struct nearest){.wanted = wanted};
+bool nearest_init_len(struct nearest *nearest, const char *wanted, size_t len)
+{
+	*nearest = (struct nearest){0};
 	if (len < 2 || len >= NEAREST_NAME_MAX)
 		return false;
+	memcpy(nearest->wanted, wanted, len);
 	nearest->limit = len < 6 ? 1 + len / 4 : len < 12 ? len / 3 : 4;
 	return true;
 }

@@ -2,7 +2,7 @@
 /*
  * Finds the known names that are nearest to an unknown one. The caller offers names one by one.
  *
- * A struct nearest copies the names, but not @wanted; it needs no release. One thread.
+ * A struct nearest copies all names; it needs no release. One thread.
  */
 #ifndef RINGTAIL_BASE_NEAREST_H
 #define RINGTAIL_BASE_NEAREST_H
@@ -14,8 +14,8 @@
 #define NEAREST_NAME_MAX 64 /* longer names are never near */
 
 struct nearest {
-	const char *wanted; /* the caller's */
-	size_t limit;	    /* the largest distance of a name that is worth showing */
+	char wanted[NEAREST_NAME_MAX];
+	size_t limit; /* the largest distance of a name that is worth showing */
 	struct {
 		char name[NEAREST_NAME_MAX];
 		size_t distance;
@@ -24,10 +24,12 @@ struct nearest {
 };
 
 /*
- * Begins a search; the caller keeps @wanted. Returns false if @wanted is too short or too long for
- * any name to be near it.
+ * Begins a search. Returns false if @wanted is too short or too long for any name to be near it.
  */
 bool nearest_init(struct nearest *nearest, const char *wanted);
+
+/* As nearest_init(), for the first @len characters of @wanted. */
+bool nearest_init_len(struct nearest *nearest, const char *wanted, size_t len);
 
 /* Offers a name. @arg is a struct nearest, so that this function can serve as a callback. */
 void nearest_offer(void *arg, const char *name);

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,25 +85,38 @@ int parse_time(const char *s, uint64_t *ret)
 	return -EINVAL;
 }
 
+static bool same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 size_t parse_distance(const char *a, const char *b)
 {
-	size_t row[65], la = strlen(a), lb = strlen(b);
+	size_t rows[3][65], *two_up = rows[0], *up = rows[1], *row = rows[2];
+	size_t la = strlen(a), lb = strlen(b);
 
 	if (lb > 64)
 		return la > lb ? la : lb;
 	for (size_t j = 0; j <= lb; j++)
 		row[j] = j;
 	for (size_t i = 1; i <= la; i++) {
-		size_t diag = row[0];
+		size_t *free_row = two_up;
 
+		two_up = up;
+		up = row;
+		row = free_row;
 		row[0] = i;
 		for (size_t j = 1; j <= lb; j++) {
-			size_t subst = diag + (tolower((unsigned char)a[i - 1]) !=
-					       tolower((unsigned char)b[j - 1]));
-			size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+			size_t least = up[j - 1] + !same_letter(a[i - 1], b[j - 1]);
 
-			diag = row[j];
-			row[j] = subst < least ? subst : least;
+			if (up[j] + 1 < least)
+				least = up[j] + 1;
+			if (row[j - 1] + 1 < least)
+				least = row[j - 1] + 1;
+			if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+			    same_letter(a[i - 2], b[j - 1]) && two_up[j - 2] + 1 < least)
+				least = two_up[j - 2] + 1;
+			row[j] = least;
 		}
 	}
 	return row[lb];

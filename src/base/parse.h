@@ -21,7 +21,10 @@ int parse_size(const char *s, uint64_t *ret);
 /* A time with its unit (ns, us, ms, s, m, h, d), in ns. Returns 0, -EINVAL or -ERANGE. */
 int parse_time(const char *s, uint64_t *ret);
 
-/* Returns the edit distance of two short names (for "did you mean"); ignores case. */
+/*
+ * Returns the edit distance of two short names (for "did you mean"): letters that are added, left
+ * out, replaced, or swapped with their neighbour. Ignores case.
+ */
 size_t parse_distance(const char *a, const char *b);
 
 #endif

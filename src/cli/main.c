@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "base/parse.h"
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/complete/complete.h"
 #include "cli/files/commands.h"
@@ -189,18 +189,20 @@ static void __attribute__((noreturn))
 unknown_command(const struct argp_state *state, const char *name)
 {
 	const char *instead = instead_of(name);
-	size_t best = 0, len = 0;
-	char list[256];
+	struct nearest nearest;
+	char list[256] = "";
+	size_t len = 0;
 
 	if (instead)
 		usage_error(state, "there is no command '%s': %s", name, instead);
-	for (size_t i = 1; i < NR_COMMANDS; i++)
-		if (parse_distance(name, commands[i].name) <
-		    parse_distance(name, commands[best].name))
-			best = i;
-	if (parse_distance(name, commands[best].name) <= 2)
-		usage_error(state, "there is no command '%s'; did you mean '%s'?", name,
-			    commands[best].name);
+	if (nearest_init(&nearest, name)) {
+		for (size_t i = 0; i < NR_COMMANDS; i++)
+			nearest_offer(&nearest, commands[i].name);
+		nearest_offer(&nearest, "help");
+		nearest_write(&nearest, list, sizeof(list));
+	}
+	if (*list)
+		usage_error(state, "there is no command '%s'%s", name, list);
 	for (size_t i = 0; i < NR_COMMANDS && len < sizeof(list); i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					commands[i].name);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli/complete/options.h"
 #include "cli/complete/values.h"
 
 /* Of a description; shells show it beside the word. */
@@ -34,36 +35,6 @@ void complete_offer(const char *prefix, const char *word, const char *what, FILE
 /* --- the options of a command --------------------------------------------------------------------
  */
 
-struct option_walk {
-	/* Returns whether to stop. @named: has the argument and the description of an alias. */
-	bool (*visit)(const struct argp_option *o, const struct argp_option *named, void *arg);
-	void *arg;
-};
-
-static bool is_end(const struct argp_option *o)
-{
-	return !o->name && !o->key && !o->doc && !o->group;
-}
-
-static bool walk_options(const struct argp *argp, const struct option_walk *w)
-{
-	const struct argp_option *named = argp->options;
-
-	for (const struct argp_option *o = named; o && !is_end(o); o++) {
-		if (!(o->flags & OPTION_ALIAS))
-			named = o;
-		if (!o->name && !o->key)
-			continue; /* a heading */
-		if (!((o->flags | named->flags) & (OPTION_HIDDEN | OPTION_DOC)) &&
-		    w->visit(o, named, w->arg))
-			return true;
-	}
-	for (const struct argp_child *c = argp->children; c && c->argp; c++)
-		if (walk_options(c->argp, w))
-			return true;
-	return false;
-}
-
 struct option_search {
 	const char *name; /* NULL: by @key */
 	size_t len;
@@ -75,6 +46,8 @@ static bool is_option(const struct argp_option *o, const struct argp_option *nam
 {
 	struct option_search *s = arg;
 
+	if (!option_is_shown(o, named))
+		return false;
 	if (s->name ? !o->name || strlen(o->name) != s->len || memcmp(o->name, s->name, s->len) != 0
 		    : o->key != s->key)
 		return false;
@@ -85,7 +58,7 @@ static bool is_option(const struct argp_option *o, const struct argp_option *nam
 /* Returns the option --name (@len characters of it), which has an argument; NULL: there is none. */
 static const struct argp_option *find_option(const struct argp *root, struct option_search s)
 {
-	walk_options(root, &(struct option_walk){is_option, &s});
+	options_each(root, is_option, &s);
 	return s.found && s.found->arg ? s.found : NULL;
 }
 
@@ -126,6 +99,8 @@ static bool offer_option(const struct argp_option *o, const struct argp_option *
 	const struct offers *f = arg;
 	char text[128];
 
+	if (!option_is_shown(o, named))
+		return false;
 	if (o->name) {
 		snprintf(text, sizeof(text), "--%s%s", o->name,
 			 named->arg && !(named->flags & OPTION_ARG_OPTIONAL) ? "=" : "");
@@ -226,7 +201,6 @@ void complete_word(const struct argp *root, char *const *words, size_t nr, FILE 
 		if (o)
 			offer_values(o->arg, word, (size_t)(equals + 1 - word), out);
 	} else {
-		walk_options(root,
-			     &(struct option_walk){offer_option, &(struct offers){word, 0, out}});
+		options_each(root, offer_option, &(struct offers){word, 0, out});
 	}
 }

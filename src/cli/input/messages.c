@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/input/input.h"
 
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/complete/complete.h"
+#include "cli/complete/options.h"
 #include "cli/terminal/terminal.h"
 #include "render/text.h"
 
@@ -114,6 +116,21 @@ static void escape_messages(struct argp_state *state, bool begin)
 	}
 }
 
+/* Replaces getopt's message on an unknown long option, which is still in the buffer of stderr. */
+static void explain_option(const struct argp_state *state)
+{
+	const char *word = state->next > 0 ? state->argv[state->next - 1] : "";
+	char near[256];
+
+	if (!state->hook || strncmp(word, "--", 2) || !word[2] ||
+	    !option_suggest(state->root_argp, word, near, sizeof(near)))
+		return;
+	__fpurge(stderr);
+	usage_error(state, "unrecognized option '%.*s'%s%s%s%s", (int)strcspn(word, "="), word,
+		    near, *near ? "" : "; '", *near ? "" : state->name,
+		    *near ? "" : " --help' lists the options");
+}
+
 static error_t parse_help(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
@@ -121,6 +138,7 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
 		state->err_stream = NULL;
 		escape_messages(state, true);
 		return 0;
+	case ARGP_KEY_ERROR: explain_option(state); return 0;
 	case ARGP_KEY_FINI: escape_messages(state, false); return 0;
 	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); return 0;
 	case KEY_COMPLETE:

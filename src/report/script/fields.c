@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
+
 #define BASE (SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT)
 #define CODE (SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO)
 
@@ -135,7 +137,8 @@ const char *script_field_at(size_t index)
 
 static int find_field(const char *name, size_t len, uint64_t *ret, struct error *err)
 {
-	char all[512] = "";
+	char all[512] = "", near[256] = "";
+	struct nearest nearest;
 	size_t n = 0;
 
 	for (size_t i = 0; i < NR_FIELDS; i++)
@@ -144,6 +147,15 @@ static int find_field(const char *name, size_t len, uint64_t *ret, struct error 
 			*ret = fields_table[i].field;
 			return 0;
 		}
+	if (nearest_init_len(&nearest, name, len)) {
+		for (size_t i = 0; i < NR_FIELDS; i++)
+			nearest_offer(&nearest, fields_table[i].name);
+		nearest_write(&nearest, near, sizeof(near));
+	}
+	if (*near)
+		return error_set(err, -EINVAL,
+				 "-F: unknown field '%.*s'%s ringtail-script(1) lists them",
+				 (int)len, name, near);
 	for (size_t i = 0; i < NR_FIELDS; i++)
 		n += snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "",
 			      fields_table[i].name);

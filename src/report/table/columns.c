@@ -137,13 +137,12 @@ static void add_field(struct column *list, size_t *nr, size_t which)
 
 static int unknown_column(const char *what, const char *name, size_t len, struct error *err)
 {
+	const char *others[sizeof(fields) / sizeof(*fields) + 1] = {0};
 	const struct field *f;
-	char all[512] = "";
-	size_t n = 0;
 
-	for (size_t i = 0; (f = field_at(i)) && n < sizeof(all); i++)
-		n += (size_t)snprintf(all + n, sizeof(all) - n, ", %s", f->name);
-	return sort_key_unknown(what, name, len, all, err);
+	for (size_t i = 0; (f = field_at(i)); i++)
+		others[i] = f->name;
+	return sort_key_unknown(what, name, len, others, err);
 }
 
 #define SORT_KEY "sort key"

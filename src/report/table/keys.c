@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/parse.h"
 
 static const struct moment the_end = {.time = UINT64_MAX, .seq = UINT64_MAX};
@@ -316,27 +317,50 @@ const struct sort_key *sort_key_find(const char *name, size_t len)
 	return NULL;
 }
 
-int sort_key_unknown(const char *what, const char *name, size_t len, const char *more,
+/* Writes as nearest_write(). */
+static void suggest(const char *name, size_t len, const char *const *more, char *out, size_t size)
+{
+	const struct sort_key *key;
+	struct nearest nearest;
+
+	*out = '\0';
+	if (!nearest_init_len(&nearest, name, len))
+		return;
+	for (size_t i = 0; (key = sort_key_at(i)); i++) {
+		nearest_offer(&nearest, key->name);
+		if (key->alias)
+			nearest_offer(&nearest, key->alias);
+	}
+	for (; more && *more; more++)
+		nearest_offer(&nearest, *more);
+	nearest_write(&nearest, out, size);
+}
+
+int sort_key_unknown(const char *what, const char *name, size_t len, const char *const *more,
 		     struct error *err)
 {
 	const char *why = sort_key_refused(name, len);
-	char all[256] = "";
+	char all[640], near[256];
 	size_t n = 0;
 
 	if (why)
 		return error_set(err, -EINVAL, "%s '%.*s': %s", what, (int)len, name, why);
+	suggest(name, len, more, near, sizeof(near));
+	if (*near)
+		return error_set(
+			err, -EINVAL,
+			"unknown %s '%.*s'%s ringtail-report(1) lists them under SORT KEYS", what,
+			(int)len, name, near);
 	for (size_t i = 0; i < NR_KEYS && n < sizeof(all); i++)
 		n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "",
 				      keys[i].name);
-	if (!more)
-		return error_set(err, -EINVAL,
-				 "unknown %s '%.*s'; there are %s, and those under SORT KEYS in "
-				 "ringtail-report(1) but overhead and fields of tracepoints",
-				 what, (int)len, name, all);
+	for (size_t i = 0; more && more[i] && n < sizeof(all); i++)
+		n += (size_t)snprintf(all + n, sizeof(all) - n, ", %s", more[i]);
 	return error_set(err, -EINVAL,
-			 "unknown %s '%.*s'; there are %s%s, and those under SORT KEYS in "
-			 "ringtail-report(1)",
-			 what, (int)len, name, all, more);
+			 "unknown %s '%.*s'; there are %s, and those under SORT KEYS in "
+			 "ringtail-report(1)%s",
+			 what, (int)len, name, all,
+			 more ? "" : " but overhead and fields of tracepoints");
 }
 
 int sort_keys_check(const struct sort_key *const *list_keys, size_t nr,

@@ -116,10 +116,11 @@ const struct sort_key *sort_key_find(const char *name, size_t len);
 const char *sort_key_refused(const char *name, size_t len);
 
 /*
- * Fills @err for @name, which is no key: the reason, or the most used keys, with @more behind them;
- * NULL: rows have no fields of tracepoints. @what: "sort key" or "field". Returns -EINVAL.
+ * Fills @err for @name, which is no key: the reason, the nearest names, or the most used keys and
+ * behind them @more, which ends with NULL; NULL: rows have no fields of tracepoints. @what: "sort
+ * key" or "field". Returns -EINVAL.
  */
-int sort_key_unknown(const char *what, const char *name, size_t len, const char *more,
+int sort_key_unknown(const char *what, const char *name, size_t len, const char *const *more,
 		     struct error *err);
 
 /* Returns key number @index, for help and messages; NULL after the last. */

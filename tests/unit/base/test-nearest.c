@@ -74,6 +74,12 @@ static void test_bounds(void **state)
 	assert_true(nearest_init(&n, far));
 	nearest_offer(&n, far);
 	assert_int_equal(n.count, 1);
+	/* of a list, one name */
+	assert_true(nearest_init_len(&n, "cycels,instructions", 6));
+	assert_string_equal(n.wanted, "cycels");
+	assert_false(nearest_init_len(&n, far, NEAREST_NAME_MAX));
+	nearest_init(&n, far);
+	nearest_offer(&n, far);
 	nearest_write(&n, out, sizeof(out));
 	assert_int_equal(strlen(out), sizeof(out) - 1);
 	/* under another key */

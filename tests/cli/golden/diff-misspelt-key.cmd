@@ -1,0 +1,1 @@
+diff --sort dos {corpus}/local/clockid.data {corpus}/local/clockid.data

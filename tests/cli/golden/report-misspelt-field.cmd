@@ -1,0 +1,1 @@
+report --fields overhed,comm {corpus}/local/clockid.data

@@ -1,0 +1,1 @@
+report --sort comm,smybol {corpus}/local/clockid.data

@@ -1,0 +1,1 @@
+report --srot comm,dso {corpus}/local/clockid.data

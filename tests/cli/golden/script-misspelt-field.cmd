@@ -1,0 +1,1 @@
+script -F comm,tiem {corpus}/local/clockid.data
