@@ -53,6 +53,19 @@ def test_list_names_the_fields_of_a_tracepoint(lab):
         "ringtail: no event matches 'sched_swich'; did you mean 'sched:sched_switch'?\n"
 
 
+def test_list_says_what_the_machine_does_not_count(lab):
+    """A known event that no counter here counts is not misspelt; who finds a name hears nothing of tracepoints."""
+    p = lab.run('list', 'cycles', release=True, status=None)
+    if p.returncode:
+        assert "no counter of this machine counts 'cycles'" in p.stderr and 'did you mean' not in p.stderr, p.stderr
+    p = lab.run('list', 'page', release=True, user=NOBODY)
+    assert 'page-faults' in p.stdout and not p.stderr, p
+    if os.geteuid() == 0:
+        p = lab.run('list', 'sched_switch', release=True, user=NOBODY, status=None)
+        assert not p.returncode or 'ringtail: tracepoints are not listed: ' in p.stderr, p.stderr
+        assert '*:*' not in p.stderr, p.stderr
+
+
 def test_doctor_says_what_can_be_recorded(lab):
     """What doctor calls possible is: root records; another user has limits, each with a remedy."""
     found = json.loads(lab.run('doctor', '--json', release=True).stdout)

@@ -232,13 +232,52 @@ static bool wants(const struct listing_choice *c, enum listing_kind kind)
 	return all || c->kinds[kind];
 }
 
-/* Prints why kinds of events that were asked for are missing, and the nearest name. */
-static int explain(const struct list_args *a, const struct list_output *o, const struct error *err)
+static int note_event(void *arg, const struct listed_event *e)
+{
+	bool *found = arg;
+
+	*found |= !e->pattern;
+	return 0;
+}
+
+/* Whether the words match events that CPUs have, and the counters of this machine do not count. */
+static bool lacks_counters(const struct list_args *a)
+{
+	const struct event_env here = {0};
+	struct listing_choice every = {
+		.kinds = {[LISTING_HARDWARE] = true, [LISTING_CACHE] = true},
+		.words = a->choice.words,
+		.nr_words = a->choice.nr_words,
+	};
+	struct error err = ERROR_INIT;
+	bool found = false;
+
+	return !listing_each(&here, &every, note_event, &found, &err) && found;
+}
+
+static void explain_words(const struct list_args *a)
 {
 	const struct event_env here = {0};
 	char near[256] = "";
 
-	if (!a->quiet && *err->text)
+	if (lacks_counters(a)) {
+		complain("no counter of this machine counts '%s': many virtual machines offer "
+			 "none; record cpu-clock, and 'ringtail doctor' says more",
+			 a->words[0]);
+		return;
+	}
+	if (a->choice.nr_words == 1)
+		suggest_event(&here, a->words[0], near, sizeof(near));
+	complain("no event matches '%s'%s", a->words[0], near);
+}
+
+/* Prints why kinds of events that were asked for are missing, and the nearest name. */
+static int explain(const struct list_args *a, const struct list_output *o, const struct error *err)
+{
+	/* Tracepoints do not matter to somebody who searched for another event. */
+	bool known = a->choice.nr_words && (o->shown || lacks_counters(a));
+
+	if (!a->quiet && *err->text && !known)
 		complain("%s", err->text);
 	if (!a->quiet &&
 	    (wants(&a->choice, LISTING_HARDWARE) || wants(&a->choice, LISTING_CACHE) ||
@@ -248,10 +287,8 @@ static int explain(const struct list_args *a, const struct list_output *o, const
 			 "machines; record cpu-clock");
 	if (o->shown)
 		return 0;
-	if (a->choice.nr_words == 1)
-		suggest_event(&here, a->words[0], near, sizeof(near));
 	if (a->choice.nr_words)
-		complain("no event matches '%s'%s", a->words[0], near);
+		explain_words(a);
 	else if (!*err->text && wants(&a->choice, LISTING_PROBE))
 		complain("no probes are defined here: 'ringtail record -e uprobe:FILE:FUNCTION' "
 			 "makes one for its time");

@@ -66,11 +66,18 @@ static int give_tracepoint(struct listing_run *l, const char *name)
 int listing_tracepoints(struct listing_run *l, struct error *err)
 {
 	struct tracepoint_list list = {0};
-	int rc = tracepoint_find(l->env, "*", "*", &list, err);
+	struct error why = ERROR_INIT;
+	const char *reason;
+	int rc = tracepoint_find(l->env, "*", "*", &list, &why);
 
 	if (rc == -ENOMEM)
 		return rc;
-	rc = 0; /* @err has the reason */
+	if (rc) { /* the user asked for no '*:*' */
+		reason = strstr(why.text, "': ");
+		error_set(err, rc, "tracepoints are not listed: %s",
+			  reason ? reason + 3 : why.text);
+	}
+	rc = 0;
 	for (size_t i = 0; !rc && i < list.count; i++)
 		rc = give_tracepoint(l, list.items[i].name);
 	tracepoint_list_release(&list);
