@@ -84,3 +84,24 @@ def test_a_recording_in_progress_is_left_alone(lab):
         assert not [name for name in os.listdir(lab.dir) if name.startswith(form + '.data.')]
         os.killpg(recorder.pid, signal.SIGKILL)
         recorder.wait()
+
+
+def test_a_cut_file_has_the_names_of_this_machine(lab):
+    """A copy that broke off has no description of its machine. Names come from the files here; recover keeps them."""
+    # On one CPU, so that maps stand before the samples.
+    command = ['taskset', '-c', str(min(os.sched_getaffinity(0))), lab.workload, '200']
+    lab.perf('record', '-q', '-e', 'cpu-clock', '-o', 'perf.data', *command, quiet=False)
+    lab.run('record', '-q', '-e', 'cpu-clock', '-o', 'ours.data', '--', *command)
+    for name in 'perf.data', 'ours.data':
+        os.truncate(lab.path(name), os.path.getsize(lab.path(name)) * 2 // 3)
+        p = lab.run('report', '-i', name, '--stdio', '-s', 'dso,sym', status=1)
+        assert "the file ends before the description of its machine" in p.stderr, p.stderr
+        assert f"'ringtail recover {name}' completes it" in p.stderr, p.stderr
+        assert 'another machine' not in p.stdout + p.stderr, p.stdout
+        assert '[.] scan_tokens' in p.stdout, p.stdout
+        assert 'the file ends' not in lab.run('report', '-q', '-i', name, '--stdio', status=1).stderr
+        lab.run('recover', name)
+        said = lab.run('report', '-i', name, '--stdio', '-s', 'dso,sym')
+        assert not said.stderr and '[.] scan_tokens' in said.stdout, said
+        lines = [line for line in p.stdout.splitlines() if '[k]' in line]
+        assert lines and [line for line in said.stdout.splitlines() if '[k]' in line] == lines, (lines, said.stdout)

@@ -14,6 +14,7 @@
 #include "data/open/open.h"
 #include "record/initial/buildid.h"
 #include "report/trace/dso_hits.h"
+#include "symbol/resolve/resolver.h"
 
 struct recover_args {
 	struct input input;
@@ -51,10 +52,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /*
  * Finds the build-id of a file in which samples fell: as recorded, or of the same file here if it
- * has not changed since.
+ * has not changed since. The kernel is the running one if its names are those of the recording.
  */
-static bool find_build_id(const struct dso *dso, const struct stat *recording,
-			  struct pd_build_id *ret)
+static bool find_build_id(const struct trace *t, const struct dso *dso,
+			  const struct stat *recording, struct pd_build_id *ret)
 {
 	const struct build_id_key key = {dso->maj, dso->min, dso->ino, dso->ino_generation};
 	struct build_id id = {0};
@@ -66,8 +67,13 @@ static bool find_build_id(const struct dso *dso, const struct stat *recording,
 		memcpy(ret->build_id, dso->build_id, dso->build_id_size);
 		return true;
 	}
-	if (dso->kind != DSO_ELF || !dso->ino || stat(dso->name, &st) ||
-	    st.st_mtime > recording->st_mtime || build_id_of_file(dso->name, &key, &id) || !id.size)
+	if (dso->kind == DSO_KERNEL && data_features_cut(t->df) &&
+	    resolver_find(t->resolver, dso, 0, dso->ref_addr))
+		build_id_of_kernel(&id);
+	else if (dso->kind != DSO_ELF || !dso->ino || stat(dso->name, &st) ||
+		 st.st_mtime > recording->st_mtime || build_id_of_file(dso->name, &key, &id))
+		return false;
+	if (!id.size)
 		return false;
 	ret->size = id.size;
 	memcpy(ret->build_id, id.id, id.size);
@@ -85,7 +91,7 @@ static int put_build_ids(const struct trace *t, const bool *hit, struct buf *ret
 	for (size_t i = 0; !rc && i < state_dso_count(t->state); i++) {
 		const struct dso *dso = state_dso_at(t->state, i);
 
-		if (hit[i] && find_build_id(dso, &st, &id))
+		if (hit[i] && find_build_id(t, dso, &st, &id))
 			rc = pd_feature_build_id_encode(ret, &id,
 							dso->kind == DSO_KERNEL ||
 									dso->kind == DSO_MODULE

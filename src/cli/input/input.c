@@ -571,6 +571,11 @@ static void warn(const struct input *in, const struct trace *t)
 		complain("%s: offset 0x%" PRIx64 ": %s%s", data_segment_path(t->df, f->segment),
 			 f->offset, f->text, times);
 	}
+	if (!in->quiet && data_features_cut(t->df))
+		complain("%s: the file ends before the description of its machine, and ringtail "
+			 "takes names from the files of this one; 'ringtail recover %s' completes "
+			 "it",
+			 t->opts.path, t->opts.path);
 	if (!in->quiet)
 		warn_loss(in, t);
 	if (!in->quiet && t->itrace && t->itrace->errors)

@@ -79,6 +79,11 @@ enum data_kind data_kind(const struct data_file *df)
 	return df->kind;
 }
 
+bool data_features_cut(const struct data_file *df)
+{
+	return df->features_cut;
+}
+
 bool data_swapped(const struct data_file *df)
 {
 	return df->swapped;

@@ -44,6 +44,12 @@ int data_feature(const struct data_file *df, unsigned int feature, const uint8_t
 		 size_t *ret_len);
 
 /*
+ * Returns whether the file ends before its features: it is cut, or its recorder was killed. The
+ * recording does not name its machine then.
+ */
+bool data_features_cut(const struct data_file *df);
+
+/*
  * Returns the number of segments: one of a file or pipe; of a directory one for "data" and one for
  * each "data.N".
  */

@@ -76,6 +76,7 @@ int features_read(struct data_file *df)
 	have = read_table(df, (size_t)nr, table);
 	if (have < 0)
 		return have;
+	df->features_cut = !have;
 	if (have < nr)
 		data_finding_add(df, df->header.data.size ? DATA_DAMAGED : DATA_ODD, 0, s->end,
 				 "a table of %d features expected behind the data, found %d", nr,

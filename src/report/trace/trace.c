@@ -146,6 +146,7 @@ int trace_new_resolver(const struct trace *t, struct resolver **ret, struct erro
 		.hostname = t->hostname,
 		.osrelease = t->osrelease,
 		.arch = t->arch,
+		.is_cut = data_features_cut(t->df),
 	};
 
 	return resolver_new(&opts, ret, err);

@@ -160,15 +160,17 @@ static bool same_inode(const struct dso *dso, const struct elf_image *img)
 /*
  * Whether @img replaced the recorded file: it has another inode on the same device, or the same
  * inode, which was reused. If stat() and maps name different devices, as on btrfs, this is not
- * known.
+ * known; of a recording that is cut, which may be of another machine, the inode alone decides then.
  */
-static bool has_replaced(const struct dso *dso, const struct elf_image *img)
+static bool has_replaced(const struct sources *src, const struct dso *dso,
+			 const struct elf_image *img)
 {
 	struct stat st;
 
-	if (!dso->ino || img->fd < 0 || fstat(img->fd, &st) || major(st.st_dev) != dso->maj ||
-	    minor(st.st_dev) != dso->min)
+	if (!dso->ino || img->fd < 0 || fstat(img->fd, &st))
 		return false;
+	if (major(st.st_dev) != dso->maj || minor(st.st_dev) != dso->min)
+		return src->opts.is_cut && st.st_ino != dso->ino;
 	if (st.st_ino != dso->ino)
 		return true;
 	return !file_has_generation(img->fd, dso->ino_generation);
@@ -242,7 +244,7 @@ static int open_in_place(const struct sources *src, const struct dso *dso, int l
 		rc = error_set(why, -ESTALE,
 			       "its processes had other mounts, and no build-id is recorded");
 	}
-	if (!rc && !named && has_replaced(dso, ret)) {
+	if (!rc && !named && has_replaced(src, dso, ret)) {
 		elf_image_close(ret);
 		rc = error_set(why, -ESTALE,
 			       "%s: another file has this name now, and no build-id is recorded",

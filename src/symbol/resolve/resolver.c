@@ -71,6 +71,13 @@ static bool same(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
+/* Whether the recording is of @host, as far as it says. */
+static bool is_of(const struct resolver_opts *opts, const struct symbol_host *host)
+{
+	return opts->is_cut ||
+	       (same(opts->hostname, host->hostname) && same(opts->osrelease, host->osrelease));
+}
+
 int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *host,
 		    struct resolver **ret, struct error *err)
 {
@@ -97,8 +104,7 @@ int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *
 	r->src.host = *host;
 	if (r->src.opts.symfs && !strcmp(r->src.opts.symfs, "/"))
 		r->src.opts.symfs = "";
-	r->src.same_machine =
-		same(opts->hostname, host->hostname) && same(opts->osrelease, host->osrelease);
+	r->src.same_machine = is_of(opts, host);
 	*ret = r;
 	return 0;
 }
@@ -126,8 +132,7 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct
 		r->src.host.hostname = r->uts.nodename;
 		r->src.host.osrelease = r->uts.release;
 	}
-	r->src.same_machine = same(opts->hostname, r->src.host.hostname) &&
-			      same(opts->osrelease, r->src.host.osrelease);
+	r->src.same_machine = is_of(opts, &r->src.host);
 	*ret = r;
 	return 0;
 }

@@ -51,6 +51,11 @@ struct resolver_opts {
 	struct resolver_pool *pool; /* tables that other resolvers share; NULL: none */
 	/* Of the recording; NULL or 0: not recorded. Strings must outlive the resolver. */
 	const char *hostname, *osrelease, *arch;
+	/*
+	 * The part of the recording that has these is missing. It counts as one of this machine,
+	 * unless inodes of files or the address of the kernel say otherwise.
+	 */
+	bool is_cut;
 };
 
 /*

@@ -39,7 +39,7 @@ struct sources {
 	struct module_list *modules; /* of this machine */
 	struct file_tables *files;   /* tables of files read so far */
 	struct symbol_host host;
-	/* The recording names this machine's host name and kernel release. */
+	/* The recording names this machine's host name and kernel release, or is cut. */
 	bool same_machine;
 };
 

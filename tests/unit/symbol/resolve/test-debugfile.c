@@ -27,7 +27,16 @@ static void test_identity(void **state)
 	assert_true(finds(p, off));
 	p->opts.osrelease = "6.2";
 	assert_why_none(p, "from another machine");
+	/* A recording that is cut does not say whose it is; the file's inode does. */
+	p->opts.is_cut = true;
+	assert_true(finds(p, off));
+	p->dso.ino = 1;
+	p->dso.maj = 4095;
+	assert_why_none(p, "another file has this name now");
+	p->opts.is_cut = false;
 	p->opts.osrelease = "6.1";
+	assert_true(finds(p, off));
+	p->dso.ino = 0;
 	snprintf(symfs, sizeof(symfs), "%s/nowhere", p->dir);
 	p->opts.symfs = symfs;
 	assert_why_none(p, "No such file");
