@@ -17,8 +17,6 @@
 #define CAP_BPF 39
 #endif
 
-#define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
-
 #define USUAL_RATE 100000 /* Hz; the kernel lowers it when interrupts take long */
 
 static void check_open(struct doctor *d)
@@ -42,6 +40,8 @@ static void check_open(struct doctor *d)
 	else if (atoi(seccomp))
 		PUT(l->mend, "allow perf_event_open in the seccomp profile; with Docker: "
 			     "docker run --cap-add PERFMON --security-opt seccomp=unconfined ...");
+	else if (rc == -EACCES && doctor_number(d, "/sys/fs/selinux/enforce", 0))
+		PUT(l->mend, "see selinux, below");
 	else
 		PUT(l->mend, "run it as root: sudo %s doctor", d->facts->program);
 }
@@ -101,23 +101,6 @@ static void check_capabilities(struct doctor *d)
 		    "bounding set lacks some of them");
 	else
 		PUT(l->mend, "sudo setcap %s+ep %.160s", missing, d->facts->program);
-}
-
-static void check_lockdown(struct doctor *d)
-{
-	char text[64];
-	bool locked;
-	struct doctor_line *l;
-
-	if (!doctor_read(d, "/sys/kernel/security/lockdown", text, sizeof(text)))
-		return;
-	locked = strstr(text, "[confidentiality]");
-	l = doctor_add(d, "lockdown", locked ? DOCTOR_LIMITED : DOCTOR_FINE);
-	PUT(l->found, "%s", text);
-	if (!locked)
-		return;
-	PUT(l->cost, "no kernel samples, no tracepoints, no kprobes, not even for root");
-	PUT(l->mend, "boot with lockdown=integrity");
 }
 
 static void check_seccomp(struct doctor *d)
@@ -287,7 +270,7 @@ void doctor_check(struct doctor *d)
 	check_open(d);
 	check_paranoid(d);
 	check_capabilities(d);
-	check_lockdown(d);
+	doctor_check_lsm(d);
 	check_seccomp(d);
 	check_locked_memory(d);
 	check_kernel_symbols(d);

@@ -25,7 +25,7 @@ struct doctor_line {
 	char mend[288];	 /* a command or setting that mends it; may be empty */
 };
 
-#define DOCTOR_LINES 24
+#define DOCTOR_LINES 32
 
 struct doctor_report {
 	struct doctor_line line[DOCTOR_LINES];

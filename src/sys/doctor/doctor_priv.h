@@ -30,7 +30,11 @@ bool doctor_may(const struct doctor *d, unsigned int number);
 /* Adds a line and returns it, with found, cost and mend empty. */
 struct doctor_line *doctor_add(struct doctor *d, const char *about, enum doctor_state state);
 
+#define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
+
 /* Adds all lines. */
 void doctor_check(struct doctor *d);
+/* Adds the lines of the security modules (LSM). */
+void doctor_check_lsm(struct doctor *d);
 
 #endif

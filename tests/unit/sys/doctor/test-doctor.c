@@ -143,6 +143,40 @@ static void refusal_has_its_reason(void **state)
 	assert_non_null(strstr(line(m, "perf_event_open")->mend, "seccomp"));
 }
 
+static void security_modules_limit(void **state)
+{
+	struct machine *m = *state;
+
+	/* yama has no say in perf_event_open */
+	tree_file(&m->tree, "sys/kernel/security/lsm", "capability,yama,apparmor\n");
+	tree_file(&m->tree, "proc/sys/kernel/yama/ptrace_scope", "3\n");
+	root_is_fine(state);
+	assert_non_null(strstr(line(m, "security modules")->found, "yama"));
+	tree_file(&m->tree, "proc/self/attr/current", "unconfined\n");
+	assert_int_equal(line(m, "apparmor")->state, DOCTOR_FINE);
+	tree_file(&m->tree, "proc/self/attr/current", "docker-default (complain)\n");
+	assert_int_equal(line(m, "apparmor")->state, DOCTOR_FINE);
+	tree_file(&m->tree, "proc/self/attr/current", "docker-default (enforce)\n");
+	assert_int_equal(line(m, "apparmor")->state, DOCTOR_LIMITED);
+	assert_non_null(strstr(line(m, "apparmor")->mend, "aa-complain docker-default;"));
+	check_texts(&m->report);
+	/* with SELinux, the file has its context, and AppArmor has a file of its own */
+	tree_file(&m->tree, "sys/fs/selinux/enforce", "1");
+	tree_file(&m->tree, "proc/self/attr/current", "user_u:user_r:user_t:s0");
+	assert_null(line(m, "apparmor"));
+	assert_int_equal(line(m, "selinux")->state, DOCTOR_FINE);
+	assert_non_null(
+		strstr(line(m, "selinux")->found, "enforcing, context of this process: user_u"));
+	m->facts.opened = -EACCES;
+	assert_int_equal(line(m, "selinux")->state, DOCTOR_LIMITED);
+	assert_non_null(strstr(line(m, "perf_event_open")->mend, "selinux"));
+	check_texts(&m->report);
+	tree_file(&m->tree, "sys/fs/selinux/enforce", "0");
+	assert_int_equal(line(m, "selinux")->state, DOCTOR_FINE);
+	tree_file(&m->tree, "proc/self/attr/apparmor/current", "snap.x (enforce)\n");
+	assert_int_equal(line(m, "apparmor")->state, DOCTOR_LIMITED);
+}
+
 static void machines_differ(void **state)
 {
 	static const struct {
@@ -178,6 +212,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(users_are_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(containers_get_no_setcap, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusal_has_its_reason, setup, teardown),
+		cmocka_unit_test_setup_teardown(security_modules_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(machines_differ, setup, teardown),
 	};
 
