@@ -79,6 +79,20 @@ def test_doctor_says_what_can_be_recorded(lab):
     assert states['capabilities'] == 'limited', states
 
 
+def test_doctor_takes_the_command_of_a_record_line(lab):
+    """'doctor record -e X -- COMMAND' tries the command; options alone are refused with the right line."""
+    p = lab.run('doctor', 'record', '-e', 'cycles', '-g', '--', 'sleep', '0.1', release=True)
+    assert 'doctor makes a recording of its own, and leaves out the options of record' in p.stderr, p.stderr
+    assert [line for line in p.stdout.splitlines() if line.startswith('samples ')], p.stdout
+    p = lab.run('doctor', 'record', 'sleep', '0.1', release=True)
+    assert 'leaves out' not in p.stderr and 'samples ' in p.stdout, p
+    for words in ['record'], ['record', '-p', '1'], ['record', '-e', 'cycles', '--']:
+        assert "without options of record: 'ringtail doctor -- COMMAND'" in lab.run('doctor', *words, status=2).stderr
+    os.symlink('/bin/true', lab.path('record'))
+    p = lab.run('doctor', 'record', 'x', '--', 'y', release=True, env={**os.environ, 'PATH': lab.dir})
+    assert 'leaves out' not in p.stderr, p.stderr
+
+
 def doctor(lab, *command, **options):
     """{about: check} of a trial; several files of debug info count as the first."""
     found = {}

@@ -9,6 +9,7 @@
 #include "cli/machine/cmd-doctor-trial.h"
 #include "cli/machine/commands.h"
 #include "perfdata/abi.h"
+#include "record/session/workload.h"
 #include "render/json.h"
 #include "render/text.h"
 #include "sys/doctor/doctor.h"
@@ -27,6 +28,32 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+/*
+ * Returns the command of 'record -e cycles -- COMMAND', which perf's users type: doctor makes a
+ * recording of its own. A program of theirs with the name record is run as it is.
+ */
+static char **take_command(const struct argp_state *state, char **words)
+{
+	struct error err = ERROR_INIT;
+	char **command = words + 1;
+
+	if (strcmp(words[0], "record") != 0 || !workload_find(words[0], &err))
+		return words;
+	for (char **w = command; *w; w++)
+		if (!strcmp(*w, "--")) {
+			command = w + 1;
+			break;
+		}
+	if (!*command || **command == '-')
+		usage_error(state,
+			    "doctor makes a recording of its own, without options of record: "
+			    "'ringtail doctor -- COMMAND'");
+	if (command > words + 1)
+		complain("doctor makes a recording of its own, and leaves out the options of "
+			 "record");
+	return command;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct doctor_args *a = state->input;
@@ -34,7 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_JSON: a->json = true; break;
 	case 'q': a->quiet = true; break;
-	case ARGP_KEY_ARGS: a->command = state->argv + state->next; break;
+	case ARGP_KEY_ARGS: a->command = take_command(state, state->argv + state->next); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
