@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `list` prints of this machine is what perf prints, and can be recorded."""
+import contextlib
+import fcntl
 import glob
 import json
 import os
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 
 from lab import NOBODY, Skip, need_root, need_tracefs, wait_for
 
@@ -157,3 +162,29 @@ def test_doctor_knows_runtimes(lab):
         tried += 1
     if not tried:
         raise Skip('neither Node.js nor Python is installed')
+
+
+def on_terminal(lab, columns, *args):
+    """Returns what ringtail prints on a terminal of that width."""
+    lead, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    text = b''
+    with subprocess.Popen(lab.argv(args, False, None), cwd=lab.dir, stdin=subprocess.DEVNULL, stdout=end, stderr=end):
+        os.close(end)
+        with contextlib.suppress(OSError):  # EIO: nobody has the terminal open any more
+            while part := os.read(lead, 65536):
+                text += part
+    os.close(lead)
+    return text.decode().replace('\r', '')
+
+
+def test_help_fits_a_narrow_terminal(lab):
+    """Lines of --help end before the edge, but for words longer than a column; the command sees no trace of it."""
+    for columns in 50, 60, 70:
+        lines = on_terminal(lab, columns, 'report', '--help').splitlines()
+        long = [line for line in lines if len(line) > columns and ' ' in line.strip()]
+        assert len(lines) > 100 and len(long) < len(lines) / 50, long
+        broken = [line for line in lines[5:-5] if line and line[0] != ' ' and not line.startswith(('Mandatory', 'Report'))]
+        assert not broken, broken
+    said = on_terminal(lab, 50, 'record', '-q', '-o', 'p.data', '--', 'sh', '-c', 'echo "[$ARGP_HELP_FMT]"')
+    assert '[]' in said, said

@@ -4,6 +4,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 #include "render/text.h"
 
 #define KEY_COMPLETE 0x4000
+
+#define HELP_COLUMNS   80 /* the fewest that need no care */
+#define HELP_NARROWEST 40
 
 /* Standard error is what JOURNAL_STREAM says (systemd.exec(5)), whose lines may have a priority. */
 static bool to_journal(void)
@@ -131,15 +135,42 @@ static void explain_option(const struct argp_state *state)
 		    *near ? "" : " --help' lists the options");
 }
 
+/*
+ * argp writes lines of 79 columns. On a narrower terminal these are broken at its edge, so argp
+ * gets its width, by the variable that it knows. Other programs must not: @begin is false when the
+ * options are parsed.
+ */
+static void fit_help(bool begin)
+{
+	static const char name[] = "ARGP_HELP_FMT";
+	const char *now = getenv(name);
+	struct winsize size;
+	char format[64];
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < HELP_NARROWEST ||
+	    size.ws_col >= HELP_COLUMNS)
+		return;
+	snprintf(format, sizeof(format), "rmargin=%d,opt-doc-col=%d", size.ws_col - 1,
+		 size.ws_col * 29 / HELP_COLUMNS);
+	if (begin && !now)
+		setenv(name, format, 1);
+	else if (!begin && now && !strcmp(now, format))
+		unsetenv(name);
+}
+
 static error_t parse_help(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->err_stream = NULL;
 		escape_messages(state, true);
+		fit_help(true);
 		return 0;
 	case ARGP_KEY_ERROR: explain_option(state); return 0;
-	case ARGP_KEY_FINI: escape_messages(state, false); return 0;
+	case ARGP_KEY_FINI:
+		escape_messages(state, false);
+		fit_help(false);
+		return 0;
 	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); return 0;
 	case KEY_COMPLETE:
 		if (state->next < state->argc)
