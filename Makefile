@@ -34,10 +34,12 @@ DEB_ARCH =
 STAGE = $(RELEASE)/stage
 # What is written below build/ is the tree owner's, whoever runs make.
 OWNER = scripts/as-owner
+# On a terminal, ninja and APT show how far they are.
+QUIET = $(shell [ -t 2 ] || echo --quiet)
 
 # 'product' is what a user runs and reads; tests are built by those who run them.
 all: $(RELEASE)/build.ninja
-	$(OWNER) ninja --quiet -C $(RELEASE) product
+	$(OWNER) ninja $(QUIET) -C $(RELEASE) product
 
 $(RELEASE)/build.ninja:
 	$(OWNER) meson setup $(RELEASE) --prefix $(abspath $(PREFIX)) --buildtype release -Ddebug=true >/dev/null
