@@ -406,8 +406,9 @@ static void say_missing_names(const struct session *s, const struct names_counts
 		{c->unreached, "places in code not looked up, because files could not be read in "
 			       "time"},
 		{c->missed, "addresses without a name, because too many were sampled"},
-		{c->gone, "places in code without a name, whose files were gone before they could "
-			  "be read"},
+		{c->gone,
+		 "places in code without a name, because ringtail did not find their files: "
+		 "they were deleted, or are of another container"},
 		{c->rewritten, "places in code without a name, whose files were written in place "
 			       "during the recording"},
 		{reader.no_symbols,
