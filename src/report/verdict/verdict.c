@@ -71,7 +71,8 @@ static void set_symbol_remedy(struct verdict_line *line, const struct verdict_fa
 		break;
 	case DSO_ELF:
 		set_remedy(line,
-			   f->fetches ? "DEBUGINFOD_URLS=... ringtail report, or --symfs DIR"
+			   f->fetches ? "DEBUGINFOD_URLS=https://debuginfod.elfutils.org/ ringtail "
+					"report, or --symfs DIR"
 				      : "ringtail report --symfs DIR, or install the debug files");
 		break;
 	case DSO_JIT:
