@@ -14,6 +14,7 @@
 #include "cli/files/cmd-dump.h"
 #include "base/buf.h"
 #include "cli/cmd-export-file.h"
+#include "cli/cmd-script-filter.h"
 #include "cli/input/command.h"
 #include "cli/terminal/terminal.h"
 #include "render/header.h"
@@ -32,6 +33,7 @@ struct script_args {
 	size_t nr_fields;
 	struct lines lines;
 	struct lines_opts line;
+	struct script_filter own;
 	bool header, header_only, full_header, dump, per_event, kernel_path;
 	uint64_t range; /* --addr-range, bytes; 0: not given */
 };
@@ -64,6 +66,9 @@ enum {
 	OPT_KERNEL_PATH,
 	OPT_GRAPH_FUNCTION,
 	OPT_XED,
+	OPT_DLFILTER,
+	OPT_DLARG,
+	OPT_LIST_DLFILTERS,
 	OPT_REFUSED = 0x2100,
 };
 
@@ -128,6 +133,14 @@ static const struct argp_option options[] = {
 	{"dump-unsorted-raw-trace", OPT_DUMP_UNSORTED, NULL, 0, "As 'ringtail dump'", HELP_OUTPUT},
 	{"addr-range", OPT_ADDR_RANGE, "N", 0,
 	 "With -S ADDRESS: show samples of N bytes from there on", HELP_SAMPLES},
+	{"dlfilter", OPT_DLFILTER, "FILE", 0,
+	 "Let a filter, a shared object with perf's interface for filters, choose the samples",
+	 HELP_SAMPLES},
+	{"dlarg", OPT_DLARG, "WORD", 0, "A word for the filter; may be given several times",
+	 HELP_SAMPLES},
+	{"list-dlfilters", OPT_LIST_DLFILTERS, NULL, 0,
+	 "List the filters of the current folder and of perf; with -v described at length",
+	 HELP_SAMPLES},
 	{"per-event-dump", OPT_PER_EVENT, NULL, 0,
 	 "Write the samples of each event to a file FILE.EVENT.dump", HELP_OUTPUT},
 	{"stitch-lbr", OPT_NOTHING, NULL, 0, "Accepted: each branch stack is used as it is",
@@ -146,13 +159,11 @@ static const struct argp_option options[] = {
 	{"max-blocks", OPT_MAX_BLOCKS, "N", 0,
 	 "Of brstackinsn: show the newest N blocks of each branch stack (default: all)",
 	 HELP_OUTPUT},
-	{"Latency", 'L', NULL, 0, "Accepted: it is about fields of old tracers", HELP_INPUT},
+	{"Latency", 'L', NULL, 0, "Show eight letters of a task's name, and CPUs without brackets",
+	 HELP_OUTPUT},
 	REFUSED("script", 's', OWN_SCRIPTS),
 	REFUSED("gen-script", 'g', OWN_SCRIPTS),
 	REFUSED("list", 'l', OWN_SCRIPTS),
-	REFUSED("dlfilter", OPT_REFUSED, OWN_SCRIPTS),
-	REFUSED("dlarg", OPT_REFUSED + 1, OWN_SCRIPTS),
-	REFUSED("list-dlfilters", OPT_REFUSED + 2, OWN_SCRIPTS),
 	REFUSED("guestmount", OPT_REFUSED + 3, OF_GUESTS),
 	REFUSED("guestkallsyms", OPT_REFUSED + 4, OF_GUESTS),
 	REFUSED("guestmodules", OPT_REFUSED + 5, OF_GUESTS),
@@ -239,6 +250,14 @@ static void choose_addresses(struct argp_state *state, struct script_args *a)
 	a->input.filter.symbols = NULL;
 }
 
+static void check_filter(const struct argp_state *state, const struct script_args *a)
+{
+	if (a->own.nr_args && !a->own.path)
+		usage_error(state, "--dlarg is a word for a filter: add --dlfilter FILE");
+	if (a->own.path && a->per_event)
+		usage_error(state, "--dlfilter and --per-event-dump exclude each other");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct script_args *a = state->input;
@@ -262,6 +281,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CALL_RET_TRACE: trace_calls(state, a, key == OPT_CALL_RET_TRACE); break;
 	case OPT_KERNEL_PATH: a->kernel_path = true; break;
 	case OPT_GRAPH_FUNCTION: a->script.graph_functions = arg; break;
+	case OPT_DLFILTER: a->own.path = arg; break;
+	case OPT_DLARG:
+		if (script_filter_arg(&a->own, arg) < 0)
+			usage_error(state, "out of memory");
+		break;
+	case OPT_LIST_DLFILTERS: a->own.list = true; break;
 	case OPT_XED: add_fields(state, a, "+disasm"); break;
 	case OPT_NS: a->line.ns = true; break;
 	case OPT_RELTIME: parse_since(state, a, LINES_FIRST); break;
@@ -277,9 +302,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (parse_u64(arg, &a->range) < 0 || !a->range)
 			usage_error(state, "--addr-range: '%s' is no number above 0", arg);
 		break;
+	case 'L': a->line.short_task = true; break;
 	case OPT_NOTHING:
-	case 'a':
-	case 'L': break;
+	case 'a': break;
 	case OPT_MAX_BLOCKS:
 		if (parse_u64(arg, &a->script.max_blocks) < 0 || !a->script.max_blocks ||
 		    a->script.max_blocks > UINT32_MAX)
@@ -300,6 +325,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		choose_addresses(state, a);
+		check_filter(state, a);
 		if (a->script.graph_functions && !a->script.branches)
 			usage_error(state, "--graph-function needs --call-trace or "
 					   "--call-ret-trace");
@@ -497,9 +523,13 @@ int cmd_script(int argc, char **argv)
 	input_itrace_default(&a.input, &itrace);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		exit(EXIT_USAGE);
+	if (a.own.list)
+		return script_filter_list(a.input.verbose);
 	a.script.filter = a.input.filter;
 	a.script.inlined = !a.input.no_inline;
-	rc = input_open(&a.input, &t);
+	rc = script_filter_load(&a.own, &a.script.dlfilter);
+	if (!rc)
+		rc = input_open(&a.input, &t);
 	if (!rc && !a.header_only && !a.dump)
 		rc = settle_fields(&a, t);
 	if (!rc)
@@ -507,5 +537,6 @@ int cmd_script(int argc, char **argv)
 	status = input_end(&a.input, t, rc);
 	trace_close(t);
 	input_release(&a.input);
+	script_filter_release(&a.own, a.script.dlfilter);
 	return status;
 }

@@ -16,6 +16,8 @@
 #include "render/record_line.h"
 #include "render/text.h"
 
+#define SHORT_COMM 8 /* bytes */
+
 /* perf's fields of a clock that is related to the wall clock. */
 static void find_wall_clock(struct lines *l, const struct trace *t)
 {
@@ -106,21 +108,54 @@ static void put_int(struct outbuf *out, int64_t v, int width, char pad)
 	out->b.len += all;
 }
 
-static void put_task(struct outbuf *out, const struct script_sample *s)
+/* The first 8 bytes of a comm, or fewer that do not end in the middle of a character. */
+static void put_short_comm(struct outbuf *out, const char *comm)
+{
+	char text[SHORT_COMM + 1];
+	size_t n = strnlen(comm, SHORT_COMM + 1);
+
+	for (n = n > SHORT_COMM ? SHORT_COMM : n; n && ((uint8_t)comm[n] & 0xc0) == 0x80;)
+		n--;
+	memcpy(text, comm, n);
+	text[n] = '\0';
+	text_append(out, text, SHORT_COMM);
+}
+
+static void put_comm(const struct lines *l, struct outbuf *out, const struct script_sample *s)
+{
+	const char *comm = s->comm;
+	char unknown[16];
+
+	if (!comm) {
+		snprintf(unknown, sizeof(unknown), ":%d", (int)s->ws->s.tid);
+		comm = unknown;
+	}
+	if (l->opts.short_task)
+		put_short_comm(out, comm);
+	else
+		text_append(out, comm, s->has_chain && (s->fields & SCRIPT_IP) ? 0 : 16);
+	outbuf_char(out, ' ');
+}
+
+static void put_cpu(const struct lines *l, struct outbuf *out, uint32_t cpu)
+{
+	if (l->opts.short_task) {
+		put_int(out, (int)cpu, 3, ' ');
+		outbuf_char(out, ' ');
+		return;
+	}
+	outbuf_char(out, '[');
+	put_int(out, (int)cpu, 3, '0');
+	outbuf_text(out, "] ");
+}
+
+static void put_task(const struct lines *l, struct outbuf *out, const struct script_sample *s)
 {
 	const struct pd_sample *p = &s->ws->s;
 	uint64_t f = s->fields;
-	char unknown[16];
-	const char *comm = s->comm;
 
-	if (f & SCRIPT_COMM) {
-		if (!comm) {
-			snprintf(unknown, sizeof(unknown), ":%d", (int)p->tid);
-			comm = unknown;
-		}
-		text_append(out, comm, s->has_chain && (f & SCRIPT_IP) ? 0 : 16);
-		outbuf_char(out, ' ');
-	}
+	if (f & SCRIPT_COMM)
+		put_comm(l, out, s);
 	if ((f & SCRIPT_PID) && (f & SCRIPT_TID)) {
 		put_int(out, (int)p->pid, 7, ' ');
 		outbuf_char(out, '/');
@@ -130,11 +165,8 @@ static void put_task(struct outbuf *out, const struct script_sample *s)
 		put_int(out, (int)(f & SCRIPT_PID ? p->pid : p->tid), 7, ' ');
 		outbuf_char(out, ' ');
 	}
-	if (f & SCRIPT_CPU) {
-		outbuf_char(out, '[');
-		put_int(out, (int)p->cpu, 3, '0');
-		outbuf_text(out, "] ");
-	}
+	if (f & SCRIPT_CPU)
+		put_cpu(l, out, p->cpu);
 }
 
 /* Writes one letter for the mode, as perf's misc field has it. */
@@ -690,7 +722,7 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 		bool of_no_task = s->record->hdr->type == PERF_RECORD_FINISHED_ROUND;
 
 		if (!of_no_task)
-			put_task(out, s);
+			put_task(l, out, s);
 		if (!of_no_task && f & SCRIPT_TIME)
 			put_time(l, out, p->time);
 		record_line(out, s->record);
@@ -700,7 +732,7 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 		put_error(l, out, s->ws);
 		return;
 	}
-	put_task(out, s);
+	put_task(l, out, s);
 	if (f & SCRIPT_MISC)
 		put_misc(out, p->misc);
 	if (f & SCRIPT_TOD)

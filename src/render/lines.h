@@ -21,6 +21,7 @@ struct lines_opts {
 	bool ns; /* nine digits of time instead of six */
 	enum lines_since since;
 	int dso_width;	   /* of text_append(), for SCRIPT_CALLINDENT */
+	bool short_task;   /* comms of 8 bytes, CPUs without brackets */
 	bool mark_guesses; /* mark frames found without call frame information */
 };
 

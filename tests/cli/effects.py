@@ -11,6 +11,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'export'))
 import branch_recording  # noqa: E402 pylint: disable=wrong-import-position
 import lab  # noqa: E402 pylint: disable=wrong-import-position
+import own_filter  # noqa: E402 pylint: disable=wrong-import-position
 import recording  # noqa: E402 pylint: disable=wrong-import-position
 
 TEXT_POKE = 20
@@ -356,6 +358,79 @@ def test_script_xed(bench):
     args = ['script', '-i', 'insn.data', '-F', 'ip']
     lab.expect('instructions as text', bench.out(*args, '--xed') == bench.out('script', '-i', 'insn.data', '-F', 'ip,disasm')
                != bench.out(*args))
+
+
+def filtered_recording(bench):
+    """A recording of a program with functions of each binding; on x86, the machine that such a file is of."""
+    if os.uname().machine != 'x86_64':
+        raise lab.Skipped('branches are recorded on x86_64')
+    program, at = own_filter.program(bench.folder)
+    local, outer, weak, main_ = (at[name] for name in ('local_one', 'global_one', 'weak_one', 'main'))
+    branch = branch_recording.branch
+    branch_recording.write(bench.path('filtered.data'), program, [
+        branch_recording.sample(10, [local, outer + 5, weak + 5], [branch(outer, local)]),
+        branch_recording.sample(20, [outer, weak + 5], [branch(weak, outer)]),
+        branch_recording.sample(30, [weak], []), branch_recording.sample(40, [main_], [branch(main_, weak)])])
+    return ['script', '-i', 'filtered.data', '-F', 'comm,sym,ip', '--dlfilter', own_filter.build('filter', bench.folder)]
+
+
+def test_script_dlfilter(bench):
+    """It answers what a filter asks, does what that says, and leaves what it prints in its place."""
+    script = filtered_recording(bench)
+    text = bench.out(*script, '--dlarg', 'weak_one', '--dlarg', 'second', '-S', 'local_one,global_one,weak_one')
+    lines = text.splitlines()
+    lab.expect('first and last', lines[0] == 'start: weak_one second' and lines[-1] == 'stop: 77 4 3', lines)
+    asked = [line.split()[0] + line.split()[-1] for line in lines if line.startswith('early')]
+    lab.expect('early', asked == ['early:kept'] * 3 + ['early:filtered'], asked)
+    places = re.findall(r'^sample: .* at (\w+)\+0 .*? in filtered, binding (\d), 64 bits, kernel 0, build-id 0 comm branchy '
+                        r'.* line filtered.c:(\d+) insn (\d).* code 4 ', text, re.MULTILINE)
+    lab.expect('places', [place[:2] for place in places] == [('local_one', '0'), ('global_one', '1'), ('weak_one', '2')] and
+               all(int(place[2]) > 2 and int(place[3]) for place in places), text)
+    shown = [line.split()[-1] for line in lines if re.match(r'^\s+[0-9a-f]+ ', line)]
+    lab.expect('shown', shown == ['local_one', 'global_one', 'weak_one', 'global_one', 'weak_one'], shown)
+    lab.expect('in order', [line.split(':')[0].split(' ')[0] for line in lines][1:4] == ['early', 'sample', 'branchy'], lines)
+
+
+def test_script_dlfilter_fails(bench):
+    script = filtered_recording(bench)
+    for word, says in (('refuse', 'start() failed: it returned -5'), ('fail', 'filter_event() failed: it returned -7')):
+        out, err = bench.say(*script, '--dlarg', word, status=1)
+        lab.expect(word, says in err and out.splitlines()[-1].startswith('stop: '), out, err)
+    for library, says in (('nowhere.so', 'nowhere.so'), ('libm.so.6', 'libm.so.6 is no filter')):
+        err = bench.say('script', '-i', 'filtered.data', '--dlfilter', library, status=1)[1]
+        lab.expect(library, says in err, err)
+    lab.expect('word alone', 'add --dlfilter' in bench.say('script', '--dlarg', 'x', status=2)[1])
+
+
+def test_script_dlfilter_as_perf(bench):
+    """perf prints the same with the same file, but for build-ids: it reads those that were not recorded."""
+    script = filtered_recording(bench) + ['--dlarg', 'global_one']
+    p = subprocess.run(['perf', *script], cwd=bench.folder, capture_output=True, text=True, check=False) \
+        if shutil.which('perf') else None
+    if not p or p.returncode:
+        raise lab.Skipped('there is no perf with --dlfilter')
+    ours, theirs = (re.sub(r'(cycles|build-id)(:\w+| \d+)?', '\\1', re.sub(r'^\s+[0-9a-f]+', '', text, flags=re.MULTILINE)).split('\n')
+                    for text in (bench.out(*script), p.stdout))
+    lab.expect('the same', ours == theirs, *[pair for pair in zip(ours, theirs) if pair[0] != pair[1]][:2])
+
+
+def test_script_list_dlfilters(bench):
+    own_filter.build('filter', bench.folder)
+    os.chmod(shutil.copy(bench.path('filter.so'), bench.path('strange.so')), 0o777)
+    short, long = (bench.out('script', '--list-dlfilters', *more) for more in ([], ['-v']))
+    lab.expect('listed', re.search(r'^  filter\.so +Prints samples$', short, re.MULTILINE), short)
+    lab.expect('not those that others may write', 'strange.so' not in short, short)
+    lab.expect('at length', 'It is for a test.' in long and 'It is for' not in short, long)
+
+
+def test_script_latency(bench):
+    name = bench.path('short.data')
+    made = recording.Recording(name)
+    made.comm(10, 10, 'fourteen bytés'.encode())
+    made.sample(10, 10, [0], cpu=7)
+    made.close()
+    line = bench.out('script', '-i', name, '-L', '-F', 'comm,tid,cpu')
+    lab.expect('line', line.split() == ['fourteen', '10', '7'], line)
 
 
 def main():

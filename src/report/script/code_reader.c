@@ -123,6 +123,11 @@ const struct dso *code_reader_dso(const struct code_reader *c, const struct walk
 	return loc.map ? loc.map->dso : NULL;
 }
 
+bool code_reader_is_64(struct code_reader *c, const struct dso *dso)
+{
+	return machine_at(c, dso).is_64;
+}
+
 bool code_reader_decode(struct code_reader *c, const struct frame *at, const uint8_t *bytes,
 			size_t len, struct disasm_insn *ret)
 {

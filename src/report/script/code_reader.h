@@ -36,6 +36,9 @@ size_t code_reader_read(const struct code_reader *c, const struct walk_sample *w
 /* Returns what is mapped at the sampled address, without its symbols; NULL: nothing is known. */
 const struct dso *code_reader_dso(const struct code_reader *c, const struct walk_sample *ws);
 
+/* Returns whether the code of @dso is of a 64-bit machine. */
+bool code_reader_is_64(struct code_reader *c, const struct dso *dso);
+
 /*
  * Decodes the instruction at @at, whose code is in @bytes; without a dso it is of the recording's
  * machine. Returns false if it is none.

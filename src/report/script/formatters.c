@@ -45,6 +45,7 @@ struct formatters {
 	struct formatter *threads;
 	size_t nr_threads; /* that run */
 	void *own;	   /* argument of the owner's thread */
+	bool at_once;	   /* each sample is a batch */
 };
 
 static struct slot *slot_of(struct formatters *f, size_t batch)
@@ -167,6 +168,8 @@ int formatters_put(const struct walk_sample *ws, void *formatters)
 	struct formatters *f = formatters;
 	int rc = batch_add(&slot_of(f, f->filled)->batch, ws);
 
+	if (!rc && f->at_once)
+		return next_batch(f);
 	if (rc != -ENOSPC)
 		return rc;
 	rc = next_batch(f);
@@ -225,9 +228,10 @@ static int new (const struct formatters *like, void *const *worker, size_t nr,
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->full, NULL);
 	pthread_cond_init(&f->text, NULL);
-	f->nr_slots = f->piece ? nr + 1 : 2 * nr + 2; /* pieces are larger */
+	f->at_once = !nr;
+	f->nr_slots = f->piece || !nr ? nr + 1 : 2 * nr + 2; /* pieces are larger */
 	f->slots = calloc(f->nr_slots, sizeof(*f->slots));
-	f->threads = calloc(nr, sizeof(*f->threads));
+	f->threads = calloc(nr + 1, sizeof(*f->threads));
 	if (!f->slots || !f->threads) {
 		formatters_free(f);
 		return -ENOMEM;

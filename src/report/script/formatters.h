@@ -28,7 +28,8 @@ struct formatters;
 
 /*
  * @worker is the argument of @nr threads, one each; the first is that of the owner's thread, too,
- * which uses it where there are no threads. @outs are the @nr_outs streams; they must outlive it.
+ * which uses it where there are no threads. With @nr 0, the text of each sample is written before
+ * the next is taken. @outs are the @nr_outs streams; they must outlive it.
  * Returns 0 with *@ret for formatters_free(), or -ENOMEM.
  */
 int formatters_new(format_fn fn, void *const *worker, size_t nr, struct format_out *outs,

@@ -309,6 +309,15 @@ static int is_graphed(struct runner *r, const struct script_sample *s, bool *ret
 	return 0;
 }
 
+/* Asks the user's own filter. */
+static int ask_filter(const struct runner *r, bool early, const struct walk_sample *ws, bool *ret)
+{
+	int rc = r->opts->dlfilter ? dlfilter_ask(r->opts->dlfilter, early, ws) : 0;
+
+	*ret = !rc;
+	return rc < 0 ? rc : 0;
+}
+
 static int format_sample(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct runner *r = arg;
@@ -333,7 +342,9 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 		s.fields |= fields_of_branch(&r->opts->fields, ws);
 	if (s.is_branch && s.fields & SCRIPT_CALLINDENT)
 		rc = note_run(r, ws) ?: take_branch(r, ws->made, &s);
-	if (rc || !filter_sample(&r->opts->filter, &ws->s) || !s.fields ||
+	if (!rc)
+		rc = ask_filter(r, true, ws, &shown);
+	if (rc || !shown || !filter_sample(&r->opts->filter, &ws->s) || !s.fields ||
 	    (s.is_branch && r->opts->branches && !(ws->made->flags & r->opts->branches)))
 		return rc;
 	r->at = ws->rec->at;
@@ -363,6 +374,8 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 		resolve(r, &s, branch_mode(ws->s.addr), ws->s.addr, &s.addr);
 	if (s.is_branch && r->opts->graph_functions)
 		rc = is_graphed(r, &s, &shown);
+	if (!rc && shown)
+		rc = ask_filter(r, false, ws, &shown);
 	if (rc || !shown)
 		return rc;
 	if ((s.fields & SCRIPT_ADDR) && addr_is_location(&ws->evsel->attr)) {
@@ -391,7 +404,8 @@ static int want_lines(struct runner *r)
 		r->frames.inlines = FRAMES_INLINED;
 	else if (fields & (SCRIPT_SRCLINE | SCRIPT_SRCCODE))
 		r->frames.inlines = FRAMES_LINES;
-	return r->frames.inlines == FRAMES_PLAIN ? 0 : trace_want_lines(r->trace);
+	return r->frames.inlines == FRAMES_PLAIN && !r->opts->dlfilter ? 0
+								       : trace_want_lines(r->trace);
 }
 
 /* The fields that some event shows. */
@@ -552,8 +566,8 @@ static int format_ordered(struct trace *t, unsigned int records, void *const *ru
 			  struct format_out *outs, size_t nr_outs, struct error *err)
 {
 	struct script_taker taker = {.trace = t, .records = records};
-	const struct walk_takers takers = {put_walked, put_span, records ? put_record : NULL,
-					   &taker};
+	const struct walk_takers takers = {put_walked, nr ? put_span : NULL,
+					   records ? put_record : NULL, &taker};
 	int rc = formatters_new(format_sample, runners, nr, outs, nr_outs, &taker.formatters);
 
 	if (rc)
@@ -574,10 +588,14 @@ static int format_all(struct trace *t, const struct script_opts *opts, void *con
 {
 	struct slices *s = NULL;
 	size_t nr_outs = count_streams(t, opts);
-	int rc = opts->records || group_any_read(t->evlist) ? -ENOTSUP : slices_new(t, &s);
+	int rc = opts->records || opts->dlfilter || group_any_read(t->evlist) ? -ENOTSUP
+									      : slices_new(t, &s);
 
+	/* The user's own filter is asked by this thread, between the lines, as it may write some.
+	 */
 	if (rc == -ENOTSUP)
-		return format_ordered(t, opts->records, runners, nr, outs, nr_outs, err);
+		return format_ordered(t, opts->records, runners, opts->dlfilter ? 0 : nr, outs,
+				      nr_outs, err);
 	if (!rc)
 		rc = format_slices(s, runners, nr, outs, nr_outs);
 	slices_free(s);
@@ -595,10 +613,29 @@ static uint64_t *fields_by_event(const struct trace *t, const struct script_fiel
 	return ret;
 }
 
+/* Lets the user's own filter begin, formats all, and lets it end. */
+static int format_filtered(struct trace *t, const struct script_opts *opts, void *const *runners,
+			   size_t nr, struct format_out *outs, struct error *err)
+{
+	struct runner *r = runners[0];
+	const struct dlfilter_answers answers = {t, &r->frames, r->code.reader, &opts->filter};
+	int rc, ended;
+
+	if (!opts->dlfilter)
+		return format_all(t, opts, runners, nr, outs, err);
+	rc = dlfilter_start(opts->dlfilter, &answers, err);
+	if (!rc)
+		rc = format_all(t, opts, runners, nr, outs, err);
+	if (rc == -ECANCELED)
+		dlfilter_failure(opts->dlfilter, err);
+	ended = dlfilter_stop(opts->dlfilter, rc ? NULL : err);
+	return rc ?: ended;
+}
+
 int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, void *arg,
 	       struct format_out *outs, struct error *err)
 {
-	size_t nr = opts->in_sequence ? 1 : trace_workers(t), made = 0;
+	size_t nr = opts->in_sequence || opts->dlfilter ? 1 : trace_workers(t), made = 0;
 	uint64_t *fields = fields_by_event(t, &opts->fields);
 	struct runner first = {.trace = t, .opts = opts, .fields = fields, .fn = fn, .arg = arg};
 	struct runner *runners = calloc(nr, sizeof(*runners));
@@ -606,7 +643,7 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	struct code_files *code = NULL;
 	int rc = runners && args && fields ? 0 : -ENOMEM;
 
-	if (!rc && all_fields(t, fields) & (SCRIPT_BRANCH_CODE | INSN_FIELDS))
+	if (!rc && (opts->dlfilter || all_fields(t, fields) & (SCRIPT_BRANCH_CODE | INSN_FIELDS)))
 		rc = itrace_code_new(t, &code);
 	first.code_files = code;
 	if (!rc && t->itrace)
@@ -619,7 +656,7 @@ int script_run(struct trace *t, const struct script_opts *opts, script_fn fn, vo
 	if (rc)
 		error_sys(err, rc, "%s", t->opts.path);
 	else
-		rc = format_all(t, opts, args, nr, outs, err);
+		rc = format_filtered(t, opts, args, nr, outs, err);
 	for (size_t i = 0; i < made; i++)
 		runner_release(&runners[i]);
 	code_files_free(code);

@@ -12,6 +12,7 @@
 
 #include "base/outbuf.h"
 #include "report/trace/filter.h"
+#include "report/script/dlfilter.h"
 #include "report/script/fields.h"
 #include "report/script/formatters.h"
 #include "report/script/line_texts.h"
@@ -43,6 +44,7 @@ struct script_opts {
 	const char *stop_at; /* comma list of functions where call chains end; NULL: none */
 	size_t max_stack;
 	struct filter filter;
+	struct dlfilter *dlfilter; /* of the user's own; the caller frees it. NULL: none */
 	/* The text of a sample depends on the one before: one thread calls the callback. */
 	bool in_sequence;
 };

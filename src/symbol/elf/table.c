@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "symbol/demangle/demangle.h"
+#include "symbol/elf/binding.h"
 #include "symbol/elf/table_priv.h"
 #include "symbol/elf/wanted.h"
 
@@ -233,8 +234,7 @@ static int pack(struct symtab *t, const struct symtab_sym *v, size_t n)
 	for (i = 0; i < n; i++) {
 		if (number[i] != NO_SYM)
 			t->syms[number[i]] =
-				(struct packed_sym){v[i].start, v[i].end, v[i].name,
-						    v[i].flags & (SYM_PLT | SYM_UNSIZED)};
+				(struct packed_sym){v[i].start, v[i].end, v[i].name, v[i].flags};
 	}
 	free(number);
 	return 0;
@@ -461,4 +461,11 @@ const struct symbol *symtab_find(struct symtab *t, uint64_t addr, bool demangle)
 	}
 	pthread_mutex_unlock(&t->lock);
 	return s ? &s->symbol : NULL;
+}
+
+int symtab_binding(const struct symtab *t, uint64_t addr)
+{
+	uint32_t i = segment_at(t, addr);
+
+	return i == NO_SYM ? -ENOENT : (int)(t->syms[i].flags / SYM_BINDING);
 }

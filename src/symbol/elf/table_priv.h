@@ -13,7 +13,7 @@
 enum {
 	SYM_PLT = 1,
 	SYM_UNSIZED = 2,
-	SYM_BINDING = 4, /* times enum symtab_binding; of a builder's symbol */
+	SYM_BINDING = 4, /* times enum symtab_binding */
 };
 
 /* A symbol while the table is built. */

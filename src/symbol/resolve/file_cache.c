@@ -26,7 +26,7 @@ struct file_copy_end {
 
 static_assert(sizeof(struct file_cache_key) == 96 + ELF_BUILD_ID_MAX, "no padding");
 
-static const char magic[8] = "RTFSYM1";
+static const char magic[8] = "RTFSYM2";
 
 static bool identify(const struct elf_image *img, struct file_cache_file *ret)
 {

@@ -37,7 +37,7 @@ struct copy_end {
 
 static_assert(sizeof(struct copy_key) == 512, "no padding");
 
-static const char magic[8] = "RTKSYM1";
+static const char magic[8] = "RTKSYM2";
 
 static int read_boot_id(const struct sources *src, char ret[BOOT_ID + 1])
 {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sys/io/cache.h"
+#include "symbol/resolve/resolver_binding.h"
 #include "symbol/resolve/resolver_pool_priv.h"
 #include "symbol/resolve/sources.h"
 
@@ -602,4 +603,18 @@ const char *resolver_why_few(struct resolver *r, const struct dso *dso)
 	const struct loaded *l = dso->kind == DSO_ELF ? loaded_get(r, dso) : NULL;
 
 	return l && l->few ? l->why : NULL;
+}
+
+enum symtab_binding resolver_binding(struct resolver *r, const struct dso *dso, uint64_t addr)
+{
+	const struct symtab *tables[] = {recorded_get(r, dso), loaded_get(r, dso)->table,
+					 dso->kind == DSO_KERNEL ? whole_get(r, dso)->table : NULL};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		int binding = tables[i] ? symtab_binding(tables[i], addr) : -ENOENT;
+
+		if (binding >= 0)
+			return (enum symtab_binding)binding;
+	}
+	return SYMTAB_GLOBAL;
 }
