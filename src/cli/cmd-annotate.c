@@ -258,13 +258,13 @@ static int show_function(const struct annotate_args *a, struct annotate_view *v,
 			 struct progress_of_show *p)
 {
 	const struct annotate_function *f = v->function;
-	struct annotate_code code = {0};
+	struct function_code code = {0};
 	struct listing listing = {0};
 	struct error why = ERROR_INIT;
 	const struct trace *t = v->annotate->trace;
 	const struct map *image = state_image(t->state);
-	const struct annotate_source source = {t->resolver, image ? image->dso : NULL};
-	int rc = annotate_code_load(&source, f->dso, f->sym, f->base, &code, &why);
+	const struct code_source source = {t->resolver, image ? image->dso : NULL};
+	int rc = function_code_load(&source, f->dso, f->sym, f->base, &code, &why);
 
 	if (!rc)
 		rc = listing_init(&listing, &code, a->syntax, &why);
@@ -277,7 +277,7 @@ static int show_function(const struct annotate_args *a, struct annotate_view *v,
 	else
 		complain("out of memory");
 	listing_release(&listing);
-	annotate_code_release(&code);
+	function_code_release(&code);
 	return rc;
 }
 

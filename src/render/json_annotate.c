@@ -109,7 +109,7 @@ static int dump(FILE *out, json_t *value, size_t flags)
 /* Writes the rows; only one is in memory at a time. */
 static int put_rows(FILE *out, const struct annotate_view *v, struct annotate_weight *weight)
 {
-	const struct annotate_code *code = v->listing->code;
+	const struct function_code *code = v->listing->code;
 	size_t cursor = 0;
 	int rc = 0;
 

@@ -330,7 +330,7 @@ static void put_label(const struct page *p, uint64_t start)
 
 int annotate_render(FILE *out, const struct annotate_view *v)
 {
-	const struct annotate_code *code = v->listing->code;
+	const struct function_code *code = v->listing->code;
 	struct page p = {.out = out, .v = v};
 	size_t arrows = 0, cursor = 0;
 	int rc = 0;

@@ -121,7 +121,7 @@ static int put_name(struct coder *c, const char *name)
 }
 
 /* Writes [row, "file", line, "text"] where a row begins another line of source. */
-static int put_source(struct coder *c, const struct annotate_code *code, const struct listing *l)
+static int put_source(struct coder *c, const struct function_code *code, const struct listing *l)
 {
 	struct line_frame at = {0};
 	const char *file = NULL, *text;
@@ -163,7 +163,7 @@ static int put_jumps(struct coder *c, const struct listing *l)
 	return rc;
 }
 
-static int put_text(struct coder *c, const struct annotate_code *code, struct listing *l)
+static int put_text(struct coder *c, const struct function_code *code, struct listing *l)
 {
 	struct disasm_insn insn;
 	int rc;
@@ -200,7 +200,7 @@ struct code_places {
 
 /* Adds the addresses of a function, whose rows ascend as they do. */
 static int add_places(struct code_places *p, const struct annotate *a,
-		      const struct annotate_function *f, const struct annotate_code *code,
+		      const struct annotate_function *f, const struct function_code *code,
 		      const struct listing *l, uint32_t function)
 {
 	uint32_t row = 0;
@@ -266,7 +266,7 @@ static int add_function(struct html_code *c, const struct annotate_function *f)
 }
 
 /* Writes the code of the newest function, if there is room. */
-static int write_listing(struct coder *c, const struct annotate_code *code, struct listing *l)
+static int write_listing(struct coder *c, const struct function_code *code, struct listing *l)
 {
 	struct html_code_function *f = &c->code->functions[c->code->nr - 1];
 	struct html_part p;
@@ -292,8 +292,8 @@ static int write_function(struct coder *c, const struct annotate *a,
 			  const struct annotate_function *f, struct code_places *places)
 {
 	const struct map *image = state_image(c->trace->state);
-	const struct annotate_source source = {c->trace->resolver, image ? image->dso : NULL};
-	struct annotate_code code = {0};
+	const struct code_source source = {c->trace->resolver, image ? image->dso : NULL};
+	struct function_code code = {0};
 	struct listing listing = {0};
 	struct error why = ERROR_INIT;
 	int rc = add_function(c->code, f);
@@ -302,7 +302,7 @@ static int write_function(struct coder *c, const struct annotate *a,
 	if (rc)
 		return rc;
 	added = &c->code->functions[c->code->nr - 1];
-	rc = annotate_code_load(&source, f->dso, f->sym, f->base, &code, &why)
+	rc = function_code_load(&source, f->dso, f->sym, f->base, &code, &why)
 		     ?: listing_init(&listing, &code, DISASM_ATT, &why);
 	if (!rc) {
 		rc = write_listing(c, &code, &listing);
@@ -315,7 +315,7 @@ static int write_function(struct coder *c, const struct annotate *a,
 		rc = added->why ? 0 : -ENOMEM;
 	}
 	listing_release(&listing);
-	annotate_code_release(&code);
+	function_code_release(&code);
 	return rc;
 }
 

@@ -20,7 +20,7 @@ struct jumps {
 
 void listing_insn(struct listing *l, size_t i, struct disasm_insn *ret)
 {
-	const struct annotate_code *c = l->code;
+	const struct function_code *c = l->code;
 	uint32_t at = l->offset[i];
 
 	disasm_next(l->disasm, c->bytes.data + at, c->bytes.len - at, c->start + c->to_file + at,
@@ -49,7 +49,7 @@ static size_t find_row(const struct listing *l, uint64_t addr)
 	return low < l->nr && l->offset[low] == at ? low : SIZE_MAX;
 }
 
-static bool is_inside(const struct annotate_code *c, uint64_t addr)
+static bool is_inside(const struct function_code *c, uint64_t addr)
 {
 	return addr - (c->start + c->to_file) < c->bytes.len;
 }
@@ -57,7 +57,7 @@ static bool is_inside(const struct annotate_code *c, uint64_t addr)
 /* Finds the instructions, and the jumps within the function: first by address, then by row. */
 static int decode(struct listing *l, struct jumps *jumps)
 {
-	const struct annotate_code *c = l->code;
+	const struct function_code *c = l->code;
 	uint64_t start = c->start + c->to_file;
 	struct disasm_insn insn;
 
@@ -214,7 +214,7 @@ static int choose_lanes(struct listing *l)
 	return 0;
 }
 
-int listing_init(struct listing *l, const struct annotate_code *code, enum disasm_syntax syntax,
+int listing_init(struct listing *l, const struct function_code *code, enum disasm_syntax syntax,
 		 struct error *err)
 {
 	struct jumps jumps = {0};

@@ -10,7 +10,7 @@
 #ifndef RINGTAIL_REPORT_ANNOTATE_LISTING_H
 #define RINGTAIL_REPORT_ANNOTATE_LISTING_H
 
-#include "report/annotate/code.h"
+#include "symbol/code/code.h"
 
 #define LISTING_REACH 1000
 #define LISTING_LANES 8
@@ -25,7 +25,7 @@ struct listing_arrow {
 };
 
 struct listing {
-	const struct annotate_code *code;
+	const struct function_code *code;
 	struct disasm *disasm;
 	uint32_t *offset; /* of each instruction, from the start of the code; ascending */
 	size_t nr, cap;
@@ -40,7 +40,7 @@ struct listing {
  * Decodes @code. Returns 0 with @ret for listing_release(), -ENOTSUP if the machine is not known,
  * or -ENOMEM; on failure @err is filled and nothing needs a release.
  */
-int listing_init(struct listing *l, const struct annotate_code *code, enum disasm_syntax syntax,
+int listing_init(struct listing *l, const struct function_code *code, enum disasm_syntax syntax,
 		 struct error *err);
 void listing_release(struct listing *l); /* accepts zeroes */
 

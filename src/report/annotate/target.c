@@ -11,8 +11,8 @@ static bool find(struct resolver *r, const struct dso *dso, uint64_t addr,
 	return sym;
 }
 
-bool annotate_target_find(const struct annotate_source *s, struct resolver *r,
-			  const struct dso *dso, const struct annotate_code *c, uint64_t addr,
+bool annotate_target_find(const struct code_source *s, struct resolver *r,
+			  const struct dso *dso, const struct function_code *c, uint64_t addr,
 			  struct annotate_target *ret)
 {
 	switch (dso->kind) {

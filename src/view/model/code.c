@@ -45,7 +45,7 @@ static int count(struct view_code *c, struct trace *t, const struct filter *f, s
 
 static int load_code(struct view_code *c, struct error *err)
 {
-	int rc = annotate_code_load(&c->from, c->of.dso, c->of.sym, c->of.base, &c->bytes, err);
+	int rc = function_code_load(&c->from, c->of.dso, c->of.sym, c->of.base, &c->bytes, err);
 
 	return rc ?: listing_init(&c->listing, &c->bytes, DISASM_ATT, err);
 }
@@ -131,7 +131,7 @@ int code_load(struct trace *t, const struct filter *f, const struct code_wanted 
 	c->event = event;
 	c->of = *w;
 	c->resolver = t->resolver;
-	c->from = (struct annotate_source){t->resolver, image ? image->dso : NULL};
+	c->from = (struct code_source){t->resolver, image ? image->dso : NULL};
 	rc = count(c, t, f, err);
 	if (!rc)
 		rc = load_code(c, err);
@@ -153,7 +153,7 @@ void code_free(struct view_code *c)
 		return;
 	source_free(c->source);
 	listing_release(&c->listing);
-	annotate_code_release(&c->bytes);
+	function_code_release(&c->bytes);
 	annotate_free(c->annotate);
 	free(c->weight);
 	free(c->line);

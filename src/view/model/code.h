@@ -31,11 +31,11 @@ struct code_wanted {
 struct view_code {
 	struct code_wanted of;	   /* with its dso */
 	struct resolver *resolver; /* borrowed, of the trace */
-	struct annotate_source from;
+	struct code_source from;
 	struct annotate *annotate;
 	const struct annotate_function *function; /* NULL: it has no samples */
 	size_t event;
-	struct annotate_code bytes;
+	struct function_code bytes;
 	struct listing listing;
 	struct source_files *source;
 	struct annotate_weight *weight; /* by instruction */

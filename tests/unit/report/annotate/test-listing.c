@@ -15,9 +15,9 @@
 
 #define BASE 0x401000
 
-static void make_code(struct annotate_code *c, const uint8_t *code, size_t len)
+static void make_code(struct function_code *c, const uint8_t *code, size_t len)
 {
-	*c = (struct annotate_code){
+	*c = (struct function_code){
 		.start = 0x1000,
 		.to_file = BASE - 0x1000,
 		.machine = {.machine = EM_X86_64, .is_64 = true},
@@ -27,7 +27,7 @@ static void make_code(struct annotate_code *c, const uint8_t *code, size_t len)
 
 static void check_drawn(const uint8_t *code, size_t len, const char *const *margins, size_t nr)
 {
-	struct annotate_code c;
+	struct function_code c;
 	struct listing l;
 	size_t first = 0;
 
@@ -41,7 +41,7 @@ static void check_drawn(const uint8_t *code, size_t len, const char *const *marg
 		assert_string_equal(margin, margins[i]);
 	}
 	listing_release(&l);
-	annotate_code_release(&c);
+	function_code_release(&c);
 }
 
 static void drawn(void **state)
@@ -123,7 +123,7 @@ static void random_jumps(void **state)
 
 	srandom(2);
 	for (int round = 0; round < 20; round++) {
-		struct annotate_code c;
+		struct function_code c;
 		struct listing l;
 		size_t at = 0;
 
@@ -145,7 +145,7 @@ static void random_jumps(void **state)
 		check_lanes(&l);
 		check_margins(&l);
 		listing_release(&l);
-		annotate_code_release(&c);
+		function_code_release(&c);
 	}
 }
 

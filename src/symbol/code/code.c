@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/annotate/code.h"
+#include "symbol/code/code.h"
 
 #include <errno.h>
 
@@ -18,7 +18,7 @@ static int take_machine(const struct elf_image *img, struct disasm_machine *ret,
 
 /* Reads up to @len bytes at offset @at of the file. */
 static int read_bytes(const struct elf_image *img, uint64_t at, size_t len,
-		      struct annotate_code *ret, struct error *why)
+		      struct function_code *ret, struct error *why)
 {
 	ssize_t n;
 	int rc = buf_reserve(&ret->bytes, len);
@@ -37,7 +37,7 @@ static int read_bytes(const struct elf_image *img, uint64_t at, size_t len,
 
 /* The addresses of these dsos are offsets in their files. */
 static int load_file(const struct resolver *r, const struct dso *dso, size_t len,
-		     struct annotate_code *ret, struct error *why)
+		     struct function_code *ret, struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
@@ -61,7 +61,7 @@ static int load_file(const struct resolver *r, const struct dso *dso, size_t len
 
 /* A jitdump has the code of each function at its address in the dso. */
 static int load_jit(const struct resolver *r, const struct dso *dso, uint64_t base, size_t len,
-		    struct annotate_code *ret, struct error *why)
+		    struct function_code *ret, struct error *why)
 {
 	struct elf_image file = ELF_IMAGE_INIT;
 	int rc = resolver_open_code_why(r, dso, &file, why);
@@ -78,7 +78,7 @@ static int load_jit(const struct resolver *r, const struct dso *dso, uint64_t ba
 
 /* Reads from a vmlinux or kcore, which adds @delta to its addresses. */
 static int load_linked(const struct elf_image *img, uint64_t delta, uint64_t addr, size_t len,
-		       struct annotate_code *ret, struct error *why)
+		       struct function_code *ret, struct error *why)
 {
 	struct elf_space space = {0};
 	uint64_t offset;
@@ -94,7 +94,7 @@ static int load_linked(const struct elf_image *img, uint64_t delta, uint64_t add
 }
 
 static int load_vmlinux(const struct resolver *r, const struct dso *dso, uint64_t addr, size_t len,
-			struct annotate_code *ret, struct error *why)
+			struct function_code *ret, struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	uint64_t delta;
@@ -112,7 +112,7 @@ static int load_vmlinux(const struct resolver *r, const struct dso *dso, uint64_
 
 /* @kernel is the kernel's own dso, also for a module. */
 static int load_kcore(const struct resolver *r, const struct dso *kernel, uint64_t addr, size_t len,
-		      struct annotate_code *ret, struct error *why)
+		      struct function_code *ret, struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	int rc = kernel ? resolver_open_kcore(r, kernel, &img) : -ENOENT;
@@ -128,8 +128,8 @@ static int load_kcore(const struct resolver *r, const struct dso *kernel, uint64
 }
 
 /* A kcore has the code as it ran, with its patches; but the user may name a vmlinux. */
-static int load_kernel(const struct annotate_source *s, const struct dso *dso, uint64_t addr,
-		       size_t len, struct annotate_code *ret, struct error *why)
+static int load_kernel(const struct code_source *s, const struct dso *dso, uint64_t addr,
+		       size_t len, struct function_code *ret, struct error *why)
 {
 	if (!resolver_names_vmlinux(s->resolver) &&
 	    !load_kcore(s->resolver, dso, addr, len, ret, why))
@@ -138,13 +138,12 @@ static int load_kernel(const struct annotate_source *s, const struct dso *dso, u
 	return load_vmlinux(s->resolver, dso, addr, len, ret, why);
 }
 
-int annotate_code_load(const struct annotate_source *s, const struct dso *dso,
-		       const struct symbol *sym, uint64_t base, struct annotate_code *ret,
-		       struct error *why)
+int function_code_load(const struct code_source *s, const struct dso *dso, const struct symbol *sym,
+		       uint64_t base, struct function_code *ret, struct error *why)
 {
-	struct annotate_code c = {.start = sym->start};
+	struct function_code c = {.start = sym->start};
 	uint64_t size = sym->end - sym->start, addr = base + sym->start;
-	size_t len = size < ANNOTATE_CODE_MAX ? (size_t)size : ANNOTATE_CODE_MAX;
+	size_t len = size < FUNCTION_CODE_MAX ? (size_t)size : FUNCTION_CODE_MAX;
 	int rc;
 
 	c.truncated = len < size;
@@ -160,14 +159,14 @@ int annotate_code_load(const struct annotate_source *s, const struct dso *dso,
 	default: rc = error_set(why, -ENOENT, "the code was made at run time and is in no file");
 	}
 	if (rc)
-		annotate_code_release(&c);
+		function_code_release(&c);
 	else
 		*ret = c;
 	return rc;
 }
 
-void annotate_code_release(struct annotate_code *c)
+void function_code_release(struct function_code *c)
 {
 	buf_release(&c->bytes);
-	*c = (struct annotate_code){0};
+	*c = (struct function_code){0};
 }
