@@ -2,7 +2,7 @@
 /*
  * Debug information: a file with DWARF, opened by libdw, with its supplementary file (dwz).
  *
- * One thread at a time. Internal to symbol/lines.
+ * One thread at a time. Internal to symbol/lines and symbol/types.
  */
 #ifndef RINGTAIL_SYMBOL_LINES_DEBUG_H
 #define RINGTAIL_SYMBOL_LINES_DEBUG_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol/lines/lines.h"
 
-#include <dwarf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,10 +10,10 @@
 #include "symbol/demangle/demangle.h"
 #include "symbol/elf/elf_image.h"
 #include "symbol/lines/debug.h"
-#include "symbol/lines/unit_index.h"
+#include "symbol/lines/debug_file.h"
 #include "symbol/lines/unit.h"
-
-#define UNITS_MAX (1u << 20)
+#include "symbol/lines/unit_index.h"
+#include "symbol/lines/unit_list.h"
 
 /* Bytes of names in all tables: strings may share their ends, so these are not bounded by the file.
  */
@@ -25,15 +24,12 @@ struct source_lines {
 	pthread_mutex_t lock; /* guards the rest after opening */
 	struct debug debug;   /* open once a unit is needed that the index lacks */
 	bool debug_failed;
-	/* Asked addresses are: as linked; in the kernel's memory; offsets in the program file. */
-	enum { LINES_LINKED, LINES_MOVED, LINES_IN_FILE } form;
-	uint64_t delta;
-	struct elf_space space;
+	struct debug_space space; /* of asked addresses */
 	struct unit_names names;
 	struct range_set ranges; /* of units */
 	struct unit *units;
-	size_t nr_units, cap_units;
-	size_t ranges_read, text_left;
+	size_t nr_units;
+	size_t text_left;
 	struct unit_index index;
 	struct index_key key; /* made before libdw decompresses sections */
 	const char *cache;    /* the user's; borrowed; NULL: keep no index */
@@ -48,58 +44,26 @@ struct source_lines {
 	bool disk_tried;
 };
 
-/* The units and their addresses as a pass over the debug information finds them. */
-struct unit_list {
-	struct unit *units;
-	size_t nr, cap, ranges_read;
-	struct range_set ranges;
-};
-
-static int add_unit(const struct debug *d, struct unit_list *list, Dwarf_Die *die)
-{
-	Dwarf_Addr base, start, end;
-	ptrdiff_t at = 0;
-	int rc = 0;
-
-	if (array_grow(&list->units, &list->cap, list->nr + 1, sizeof(*list->units)) < 0)
-		return -ENOMEM;
-	while (!rc && list->ranges_read < RANGES_READ_MAX &&
-	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		struct range r = {start, end, 0, (uint32_t)list->nr};
-
-		list->ranges_read++;
-		if (start < end && debug_is_code(d, start))
-			rc = range_set_add(&list->ranges, &r);
-	}
-	list->units[list->nr++] = (struct unit){.die = *die};
-	return rc == -E2BIG ? 0 : rc;
-}
-
-/* Lists the units by address. Partial units, which have no code, and units of types drop out. */
-static int list_units(const struct debug *d, struct unit_list *list)
-{
-	Dwarf_CU *cu = NULL;
-	Dwarf_Die die;
-	uint8_t type;
-	int rc = 0;
-
-	while (!rc && list->nr < UNITS_MAX &&
-	       !dwarf_get_units(d->dwarf, cu, &cu, NULL, &type, &die, NULL)) {
-		if (type == DW_UT_type || type == DW_UT_split_type || type == DW_UT_partial)
-			continue;
-		rc = add_unit(d, list, &die);
-	}
-	return rc ? rc : range_set_build(&list->ranges);
-}
-
 /* Gives the units of an index their DIEs. */
 static int match_units(struct source_lines *l, const struct unit_list *list)
 {
 	if (l->nr_units != list->nr)
 		return -EBADMSG;
 	for (size_t i = 0; i < list->nr; i++)
-		l->units[i].die = list->units[i].die;
+		l->units[i].die = list->die[i];
 	return 0;
+}
+
+/* Makes the units of @list, and takes over its ranges. */
+static int make_units(struct source_lines *l, struct unit_list *list)
+{
+	l->units = calloc(list->nr ? list->nr : 1, sizeof(*l->units));
+	if (!l->units)
+		return -ENOMEM;
+	l->nr_units = list->nr;
+	l->ranges = list->ranges;
+	list->ranges = (struct range_set){0};
+	return match_units(l, list);
 }
 
 /* Opens the debug information, and lists the units, if no index did. */
@@ -109,18 +73,11 @@ static int open_debug(struct source_lines *l)
 	int rc = l->debug_failed ? -EBADMSG : debug_open(&l->debug);
 
 	if (!rc)
-		rc = list_units(&l->debug, &list);
-	if (!rc && l->index.map)
-		rc = match_units(l, &list);
+		rc = unit_list_make(&l->debug, &list);
+	if (!rc)
+		rc = l->index.map ? match_units(l, &list) : make_units(l, &list);
 	l->debug_failed = rc;
-	if (!rc && !l->index.map) {
-		l->units = list.units;
-		l->nr_units = list.nr;
-		l->ranges = list.ranges;
-		return 0;
-	}
-	free(list.units);
-	range_set_release(&list.ranges);
+	unit_list_release(&list);
 	return rc;
 }
 
@@ -168,71 +125,20 @@ int lines_open_image(struct elf_image *img, bool demangle, const char *cache,
 	return rc;
 }
 
-/* Opens the @kept contents of the file, or with NULL the file itself. */
-static bool open_image(const struct resolver *r, const struct dso *dso, const struct buf *kept,
-		       struct elf_image *ret)
-{
-	return kept ? !elf_image_borrow(kept, ret, NULL) : !resolver_open_image(r, dso, ret);
-}
-
-static int open_program(const struct resolver *r, const struct dso *dso, const struct buf *kept,
-			struct elf_image *ret, struct elf_space *ret_space)
-{
-	struct elf_image program = ELF_IMAGE_INIT, debug = ELF_IMAGE_INIT;
-	bool there = open_image(r, dso, kept, &program);
-	int rc = 0;
-
-	if (!there && !dso->build_id_size)
-		return -ENOENT;
-	if (there && debug_is_in(&program))
-		rc = elf_space_file(&program, ret_space, NULL);
-	else if (resolver_open_debug(r, dso, there ? &program : NULL, &debug))
-		rc = -ENOENT;
-	else
-		rc = elf_space_file(there ? &program : &debug, ret_space, NULL);
-	*ret = debug.elf ? debug : program;
-	if (debug.elf)
-		elf_image_close(&program);
-	return rc;
-}
-
-static int open_kernel(const struct resolver *r, const struct dso *dso, struct elf_image *ret,
-		       uint64_t *ret_delta)
-{
-	struct elf_image debug = ELF_IMAGE_INIT;
-	int rc = resolver_open_kernel(r, dso, ret, ret_delta);
-
-	if (rc || debug_is_in(ret) || resolver_open_debug(r, dso, ret, &debug))
-		return rc;
-	elf_image_close(ret);
-	*ret = debug;
-	return 0;
-}
-
 static int open_disk(const struct resolver *r, const struct dso *dso, const struct buf *kept,
 		     bool demangle, struct source_lines **ret)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
-	struct elf_space space = {0};
-	uint64_t delta = 0;
-	int rc = -ENOENT;
+	struct debug_space space = {0};
+	int rc = debug_file_open(r, dso, kept, &img, &space);
 
-	if (dso->kind == DSO_ELF)
-		rc = open_program(r, dso, kept, &img, &space);
-	else if (dso->kind == DSO_KERNEL)
-		rc = open_kernel(r, dso, &img, &delta);
-	if (rc)
-		elf_image_close(&img);
-	else
+	if (!rc)
 		rc = lines_open_image(&img, demangle, resolver_cache(r), ret);
-	if (rc) {
-		elf_space_release(&space);
-		return rc;
-	}
-	(*ret)->form = dso->kind == DSO_ELF ? LINES_IN_FILE : LINES_MOVED;
-	(*ret)->space = space;
-	(*ret)->delta = delta;
-	return 0;
+	if (rc)
+		debug_space_release(&space);
+	else
+		(*ret)->space = space;
+	return rc;
 }
 
 static int open_recorded(const struct resolver *r, const struct dso *dso, bool demangle,
@@ -285,7 +191,7 @@ static void free_one(struct source_lines *l)
 	range_set_release(&l->ranges);
 	index_release(&l->index);
 	debug_close(&l->debug);
-	elf_space_release(&l->space);
+	debug_space_release(&l->space);
 	strpool_free(l->names.pool);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
@@ -298,12 +204,6 @@ void lines_free(struct source_lines *l)
 	if (l->disk)
 		free_one(l->disk);
 	free_one(l);
-}
-
-static bool to_linked(const struct source_lines *l, uint64_t addr, uint64_t *ret)
-{
-	*ret = addr - l->delta;
-	return l->form != LINES_IN_FILE || elf_space_unmap(&l->space, addr, ret);
 }
 
 /* Makes the table of @u ready: from the index, or from the debug information. */
@@ -328,7 +228,7 @@ static size_t find_on_disk(struct source_lines *l, uint64_t addr, struct line_fr
 	size_t nr = 0;
 	int rc;
 
-	if (!to_linked(l, addr, &addr))
+	if (!debug_space_linked(&l->space, addr, &addr))
 		return 0;
 	at = range_set_find(&l->ranges, addr);
 	if (at == RANGE_NONE)

@@ -4,7 +4,7 @@
  *
  * The caller adds ranges in any order. range_set_build() turns them into disjoint segments, so that
  * a look-up is one binary search. One thread builds; then any thread may look up. Internal to
- * symbol/lines.
+ * symbol/lines and symbol/types.
  */
 #ifndef RINGTAIL_SYMBOL_LINES_RANGES_H
 #define RINGTAIL_SYMBOL_LINES_RANGES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Split units: the functions of a unit are in a .dwo file, or in a package of these (dwp.h). One
- * thread. Internal to symbol/lines.
+ * thread. Internal to symbol/lines and symbol/types.
  */
 #ifndef RINGTAIL_SYMBOL_LINES_SPLIT_H
 #define RINGTAIL_SYMBOL_LINES_SPLIT_H

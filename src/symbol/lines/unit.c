@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/id_table.h"
 #include "symbol/demangle/demangle.h"
+#include "symbol/lines/unit_list.h"
 
 #define NODES_MAX ((size_t)4 << 20)
 #define NEST_MAX  256 /* DIEs in DIEs; real code has some 40 */

@@ -24,9 +24,6 @@ struct unit_names {
 	bool demangle;
 };
 
-/* Entries of range lists, of which many may share one. */
-#define RANGES_READ_MAX ((size_t)4 << 20)
-
 struct unit {
 	Dwarf_Die die;	   /* of the unit, or of the skeleton of a split one; addr NULL: none */
 	bool is_open;	   /* the table is */
