@@ -11,9 +11,8 @@ static bool find(struct resolver *r, const struct dso *dso, uint64_t addr,
 	return sym;
 }
 
-bool annotate_target_find(const struct code_source *s, struct resolver *r,
-			  const struct dso *dso, const struct function_code *c, uint64_t addr,
-			  struct annotate_target *ret)
+bool annotate_target_find(const struct code_source *s, struct resolver *r, const struct dso *dso,
+			  const struct function_code *c, uint64_t addr, struct annotate_target *ret)
 {
 	switch (dso->kind) {
 	case DSO_ELF:

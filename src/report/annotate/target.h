@@ -19,8 +19,8 @@ struct annotate_target {
  * Finds the function at @addr, which is as in the file that has the code @c of @dso. Returns
  * whether it is known. Of a JIT none is: each of its functions has a place of its own.
  */
-bool annotate_target_find(const struct code_source *s, struct resolver *r,
-			  const struct dso *dso, const struct function_code *c, uint64_t addr,
+bool annotate_target_find(const struct code_source *s, struct resolver *r, const struct dso *dso,
+			  const struct function_code *c, uint64_t addr,
 			  struct annotate_target *ret);
 
 #endif

@@ -62,6 +62,7 @@ struct sort_key {
 	bool alone;			 /* one thread at a time may call cell() */
 	bool of_line;			 /* values need the lines of the frame */
 	bool of_place;			 /* of an address, which a function has many of */
+	bool of_data;			 /* needs trace.types */
 	bool of_branch;			 /* of a branch in the sample's branch stack */
 	bool of_parent;			 /* needs key_source.parent */
 	bool of_switches;		 /* needs trace.parallelism */

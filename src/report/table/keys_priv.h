@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of sort keys: keys.c has those of tasks and functions, keys_place.c those of addresses,
- * keys_waits.c those of waits, keys_sample.c and keys_mem.c all others. */
+ * keys_data.c those of types, keys_waits.c those of waits, keys_sample.c and keys_mem.c all others.
+ */
 #ifndef RINGTAIL_REPORT_TABLE_KEYS_PRIV_H
 #define RINGTAIL_REPORT_TABLE_KEYS_PRIV_H
 
@@ -12,6 +13,9 @@ extern const size_t nr_sample_keys;
 /* Keys of addresses and the code there. */
 extern const struct sort_key place_keys[];
 extern const size_t nr_place_keys;
+/* Keys of the types of accessed data. */
+extern const struct sort_key data_keys[];
+extern const size_t nr_data_keys;
 /* Keys of memory accesses and transactions. */
 extern const struct sort_key mem_keys[];
 extern const size_t nr_mem_keys;

@@ -194,6 +194,14 @@ static enum frames_inlines frames_inlines(const struct report_opts *opts)
 									  : FRAMES_PLAIN;
 }
 
+static bool shows_types(const struct report_opts *opts)
+{
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if (opts->keys[i]->of_data)
+			return true;
+	return false;
+}
+
 static int worker_init(struct report_worker *w, struct trace *t, const struct report_opts *opts)
 {
 	*w = (struct report_worker){
@@ -699,6 +707,8 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 
 	if (!rc && frames_inlines(opts) != FRAMES_PLAIN)
 		rc = trace_want_lines(t);
+	if (!rc && shows_types(opts))
+		rc = trace_want_types(t);
 	if (r)
 		*r = (struct report){.trace = t, .opts = opts};
 	for (size_t i = 0; !rc && i < nr; i++) {

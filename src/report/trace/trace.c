@@ -21,6 +21,7 @@
 #include "report/trace/itrace.h"
 #include "report/trace/jit.h"
 #include "state/cpu_tasks.h"
+#include "symbol/types/types.h"
 #include "sys/kernel/cpus.h"
 
 #define WORKER_BYTES (16u << 20) /* of a worker: its window, decompressor and rows */
@@ -231,12 +232,20 @@ int trace_want_lines(struct trace *t)
 	return t->inlines ? 0 : inlines_new(t->resolver, &opts, &t->inlines);
 }
 
+int trace_want_types(struct trace *t)
+{
+	const struct map *image = state_image(t->state);
+
+	return t->types ? 0 : data_types_new(t->resolver, image ? image->dso : NULL, &t->types);
+}
+
 void trace_close(struct trace *t)
 {
 	if (!t)
 		return;
 	cfi_tables_free(t->cfi);
 	inlines_free(t->inlines);
+	data_types_free(t->types);
 	itrace_free(t->itrace);
 	resolver_free(t->resolver);
 	recorded_symbols_free(t->symbols);

@@ -61,6 +61,7 @@ struct trace_opts {
 				  */
 };
 
+struct data_types;
 struct early;
 struct itrace;
 struct jit_maps;
@@ -86,11 +87,12 @@ struct trace {
 	uint64_t refused_at;	      /* 0: none */
 	struct recorded_symbols *symbols; /* that the recording carries; NULL: none */
 	struct resolver *resolver;
-	struct jit_maps *jit;	 /* code of JITs; only during trace_prepare() */
-	struct inlines *inlines; /* NULL: neither lines nor inlined functions are wanted */
-	struct itrace *itrace;	 /* NULL: no hardware trace is decoded */
-	struct cfi_tables *cfi;	 /* NULL: the recording has no copies of user stacks */
-	struct early *early;	 /* unwinds in pass 1, and only then; or NULL */
+	struct jit_maps *jit;	  /* code of JITs; only during trace_prepare() */
+	struct inlines *inlines;  /* NULL: neither lines nor inlined functions are wanted */
+	struct data_types *types; /* NULL: types of data are not wanted */
+	struct itrace *itrace;	  /* NULL: no hardware trace is decoded */
+	struct cfi_tables *cfi;	  /* NULL: the recording has no copies of user stacks */
+	struct early *early;	  /* unwinds in pass 1, and only then; or NULL */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
 	struct pd_cpu_topology topology;   /* zeroes: not recorded */
 	char *kcore, *kallsyms;		   /* files of the recording's kernel; NULL: none */
@@ -122,6 +124,9 @@ int trace_prepare(struct trace *t, struct error *err);
 
 /* Makes @t->inlines, before any struct frames. Returns 0 or -ENOMEM. */
 int trace_want_lines(struct trace *t);
+
+/* Makes @t->types, behind trace_prepare(). Returns 0 or -ENOMEM. */
+int trace_want_types(struct trace *t);
 
 /* Closes and frees all of it; accepts NULL. */
 void trace_close(struct trace *t);

@@ -9,7 +9,8 @@
 
 #define CAPSTONE_FUNCTIONS(X) \
 	X(cs_open)            \
-	X(cs_option) X(cs_malloc) X(cs_free) X(cs_close) X(cs_disasm_iter) X(cs_insn_group)
+	X(cs_option)          \
+	X(cs_malloc) X(cs_free) X(cs_close) X(cs_disasm_iter) X(cs_insn_group) X(cs_regs_access)
 
 /* clang-format off */
 struct capstone {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/disasm/capstone.h"
+#include "symbol/disasm/disasm_priv.h"
 #include "symbol/disasm/x86_evex.h"
 
 #ifndef EM_RISCV
@@ -15,15 +15,6 @@
 #endif
 
 #define X86_MAX 15 /* bytes of an instruction */
-
-struct disasm {
-	struct capstone lib;
-	csh cs;
-	cs_insn *insn;
-	bool is_x86, is_x86_64, is_arm64, intel;
-	bool big_endian;
-	size_t unit; /* bytes of the shortest instruction, and of undecoded code */
-};
 
 struct machine_row {
 	uint16_t machine;
