@@ -29,18 +29,19 @@ enum pt_end {
 };
 
 struct pt_basic {
+	/* What a walk reads comes first, in one line of the CPU's cache. */
 	uint64_t ip;		     /* of the first instruction */
-	uint64_t last;		     /* of the last one */
-	uint64_t next;		     /* behind it */
-	uint64_t target;	     /* PT_END_JUMP, _CALL, _COND */
 	uint64_t age;		     /* pt_pages_age() when it was known to be right */
-	uint64_t versions[2];	     /* of its first page, and of its last if that is another one */
+	uint64_t next;		     /* behind the last instruction */
+	uint64_t target;	     /* PT_END_JUMP, _CALL, _COND */
+	uint64_t last;		     /* of the last one */
 	uint32_t flags;		     /* of the last instruction: AUX_BRANCH, … */
 	uint8_t insns;		     /* 0: the slot is empty */
 	uint8_t end;		     /* enum pt_end */
 	uint8_t mode;		     /* enum pt_exec_mode */
 	uint8_t len;		     /* of the last instruction */
 	uint8_t raw[16];	     /* of the last instruction */
+	uint64_t versions[2];	     /* of its first page, and of its last if that is another one */
 	uint16_t at[PT_BLOCK_INSNS]; /* where each instruction begins, from @ip */
 };
 

@@ -371,48 +371,110 @@ static bool walk_inside(struct pt_flow *f, const struct pt_basic *b)
 	return true;
 }
 
+/* What walk_plain() holds in registers. */
+struct pt_plain {
+	uint64_t bits, target; /* of the goal; @target 0: none */
+	unsigned int count;    /* 0 with no target: the goal is reached */
+};
+
+/* Takes the next packet if it is a short one of branches, or one of a target. */
+static inline __attribute__((always_inline)) bool take_plain(struct pt_flow *f, struct pt_plain *p)
+{
+	size_t at = f->tokens.at;
+
+	if (!pt_token_short(&f->tokens, &p->count, &p->bits)) {
+		p->target = pt_token_target(&f->tokens);
+		if (!p->target)
+			return false;
+	}
+	f->position = at;
+	f->fresh = false;
+	return true;
+}
+
 /*
- * As pt_flow_walk() for bits of branches, as long as nothing else is to be told: code that is
- * known, of one time and task. Most of a trace is of this kind. @branches: they are wanted.
+ * Finds where @b leads. Returns false where the goal does not say it, or another one has to take
+ * the end of the block.
+ */
+static inline __attribute__((always_inline)) bool lead_plain(struct pt_flow *f,
+							     const struct pt_basic *b,
+							     struct pt_plain *p, unsigned int *idle,
+							     uint64_t *to, bool *taken)
+{
+	*taken = true;
+	*to = b->target;
+	switch ((enum pt_end)b->end) {
+	case PT_END_COND:
+		if (!p->count)
+			return false;
+		*taken = p->bits >> --p->count & 1;
+		*to = *taken ? *to : b->next;
+		*idle = 0;
+		return true;
+	case PT_END_NEXT:
+		*taken = false;
+		*to = b->next;
+		*idle += b->insns;
+		return true;
+	case PT_END_CALL:
+		if (*to != b->next)
+			push_return(f, b->next);
+		/* fallthrough */
+	case PT_END_JUMP: *idle += b->insns + JUMP_INSNS; return true;
+	case PT_END_RETURN:
+		*idle = 0;
+		if (!p->count)
+			break;
+		if (!(p->bits >> (p->count - 1) & 1) || !f->nr_returns || !f->returns[f->top])
+			return false;
+		p->count--;
+		*to = pop_return(f);
+		return true;
+	case PT_END_INDIRECT:
+		if (p->count)
+			return false;
+		if (b->flags & AUX_CALL)
+			push_return(f, b->next);
+		*idle = 0;
+		break;
+	case PT_END_FAR:
+	case PT_END_CR3: return false;
+	}
+	*to = p->target;
+	p->target = 0;
+	return true;
+}
+
+/*
+ * As pt_flow_walk() for bits of branches and for targets, and for the packets of this kind that
+ * follow, as long as nothing else is to be told: code that is known, of one time and task. Most of
+ * a trace is of this kind. @branches: they are wanted.
  */
 static inline __attribute__((always_inline)) void walk_plain(struct pt_flow *f, bool branches)
 {
-	uint64_t ip = f->ip, last = ip, sum = 0, bits = f->goal.bits, to;
-	unsigned int count = f->goal.count, idle = f->idle;
+	struct pt_plain p = {.bits = f->goal.bits};
+	uint64_t ip = f->ip, last = ip, sum = 0, to;
+	unsigned int idle = f->idle;
 	bool taken;
 
-	while (count && idle <= IDLE_INSNS && (!branches || f->nr + PT_STEP_EVENTS < PT_QUEUE)) {
-		const struct pt_basic *b = pt_blocks_known(&f->blocks, ip, f->mode);
+	if (f->goal.kind == PT_GOAL_TNT)
+		p.count = f->goal.count;
+	else
+		p.target = f->goal.ip;
+	while (idle <= IDLE_INSNS && (!branches || f->nr + PT_STEP_EVENTS < PT_QUEUE)) {
+		const struct pt_basic *b;
 
-		if (!b)
+		if (!p.count && !p.target && !take_plain(f, &p))
 			break;
-		taken = true;
-		to = b->target;
-		idle += b->insns;
-		if (b->end == PT_END_COND) {
-			taken = bits >> --count & 1;
-			to = taken ? to : b->next;
-			idle = 0;
-		} else if (b->end == PT_END_NEXT) {
-			taken = false;
-			to = b->next;
-		} else if (b->end == PT_END_CALL || b->end == PT_END_JUMP) {
-			if (b->end == PT_END_CALL && to != b->next)
-				push_return(f, b->next);
-			idle += JUMP_INSNS;
-		} else if (b->end == PT_END_RETURN && bits >> (count - 1) & 1 && f->nr_returns &&
-			   f->returns[f->top]) {
-			count--;
-			to = pop_return(f);
-			idle = 0;
-		} else {
-			idle -= b->insns;
+		b = pt_blocks_known(&f->blocks, ip, f->mode);
+		if (!b || !lead_plain(f, b, &p, &idle, &to, &taken))
 			break;
-		}
 		sum += b->insns;
-		f->insns_since += b->insns;
-		if (branches && taken)
-			pt_flow_put_branch(f, b, to, 0);
+		if (branches) {
+			f->insns_since += b->insns;
+			if (taken)
+				pt_flow_put_branch(f, b, to, 0);
+		}
 		last = ip;
 		ip = to;
 		if (last >> 63 && !(to >> 63)) {
@@ -422,18 +484,23 @@ static inline __attribute__((always_inline)) void walk_plain(struct pt_flow *f, 
 	}
 	f->ip = ip;
 	f->idle = idle;
-	f->goal.count = count;
-	if (!count)
-		f->goal.kind = PT_GOAL_NONE;
+	f->goal.kind = p.count ? PT_GOAL_TNT : p.target ? PT_GOAL_TARGET : PT_GOAL_NONE;
+	f->goal.count = p.count;
+	f->goal.bits = p.bits;
+	f->goal.ip = p.target;
 	if (!sum)
 		return;
 	f->silent = false;
+	if (!branches)
+		f->insns_since += sum;
 	pt_flow_put_sum(f, last, sum);
 }
 
+/* An indirect branch may change the mode: not here. */
 static bool is_plain(const struct pt_flow *f)
 {
-	return f->goal.kind == PT_GOAL_TNT && !f->time_moved && !f->starts &&
+	return (f->goal.kind == PT_GOAL_TNT || (f->goal.kind == PT_GOAL_TARGET && f->goal.ip)) &&
+	       !f->time_moved && !f->starts && f->mode == f->next_mode &&
 	       f->clock.cycles == f->cycles_used && pt_flow_sums_insns(f);
 }
 

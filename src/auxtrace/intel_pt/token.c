@@ -243,21 +243,6 @@ static unsigned int take(struct pt_tokens *t, const uint8_t *p, size_t left, str
 	}
 }
 
-bool pt_token_short(struct pt_tokens *t, unsigned int *ret_count, uint64_t *ret_bits)
-{
-	uint8_t byte = t->at < t->len ? t->data[t->at] : 1;
-	unsigned int n;
-
-	/* An item of a block looks like it. */
-	if (byte & 1 || byte < 4 || t->in_block)
-		return false;
-	n = 30 - (unsigned int)__builtin_clz(byte);
-	*ret_count = n;
-	*ret_bits = byte >> 1 & ((1u << n) - 1);
-	t->at++;
-	return true;
-}
-
 int pt_token_next(struct pt_tokens *t, struct pt_token *ret)
 {
 	size_t left = t->len - t->at;

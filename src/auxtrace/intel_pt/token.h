@@ -10,9 +10,11 @@
 #ifndef RINGTAIL_AUXTRACE_INTEL_PT_TOKEN_H
 #define RINGTAIL_AUXTRACE_INTEL_PT_TOKEN_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum pt_token_kind {
 	PT_TOKEN_NONE, /* nothing that the flow needs */
@@ -68,6 +70,55 @@ int pt_token_next(struct pt_tokens *t, struct pt_token *ret);
  * Reads a PT_TOKEN_TNT of one byte, the packet that there are most of, and moves behind it. Returns
  * false, without a move, where another packet is, or the end.
  */
-bool pt_token_short(struct pt_tokens *t, unsigned int *ret_count, uint64_t *ret_bits);
+static inline bool pt_token_short(struct pt_tokens *t, unsigned int *ret_count, uint64_t *ret_bits)
+{
+	uint8_t byte = t->at < t->len ? t->data[t->at] : 1;
+	unsigned int n;
+
+	/* An item of a block looks like it. */
+	if (byte & 1 || byte < 4 || t->in_block)
+		return false;
+	n = 30 - (unsigned int)__builtin_clz(byte);
+	*ret_count = n;
+	*ret_bits = byte >> 1 & ((1u << n) - 1);
+	t->at++;
+	return true;
+}
+
+/*
+ * Reads a PT_TOKEN_TIP with an address, which it returns, and moves behind it. Returns 0, without a
+ * move, where another packet is, or few bytes are left; then it may be one all the same.
+ */
+static inline uint64_t pt_token_target(struct pt_tokens *t)
+{
+	const uint8_t *p = t->data + t->at;
+	uint64_t word, ip = t->last_ip;
+	unsigned int n;
+
+	if (t->len - t->at <= sizeof(word) || (p[0] & 0x1f) != 0x0d)
+		return 0;
+	memcpy(&word, p + 1, sizeof(word));
+	word = le64toh(word);
+	switch (p[0] >> 5) {
+	case 1:
+		ip = (ip & ~(uint64_t)UINT16_MAX) | (word & UINT16_MAX);
+		n = 3;
+		break;
+	case 2:
+		ip = (ip & ~(uint64_t)UINT32_MAX) | (word & UINT32_MAX);
+		n = 5;
+		break;
+	case 3:
+		ip = (uint64_t)((int64_t)(word << 16) >> 16);
+		n = 7;
+		break;
+	default: return 0;
+	}
+	if (!ip)
+		return 0;
+	t->last_ip = ip;
+	t->at += n;
+	return ip;
+}
 
 #endif
