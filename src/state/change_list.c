@@ -17,21 +17,32 @@ static void put_number(struct buf *b, uint64_t v)
 	b->data[b->len++] = (uint8_t)v;
 }
 
-static uint64_t get_number(const uint8_t *p, size_t *at)
+/* Returns the place behind the number. */
+static inline const uint8_t *get_number(const uint8_t *p, uint64_t *ret)
 {
-	uint64_t byte = p[(*at)++], v = byte & 0x7f;
+	uint64_t byte = *p++, v = byte & 0x7f;
 
 	for (unsigned int shift = 7; byte >= 0x80; shift += 7) {
-		byte = p[(*at)++];
+		byte = *p++;
 		v |= (byte & 0x7f) << shift;
 	}
-	return v;
+	*ret = v;
+	return p;
+}
+
+static inline const uint8_t *get_change(const uint8_t *p, struct change_entry *change)
+{
+	uint64_t since, value;
+
+	p = get_number(get_number(p, &since), &value);
+	change->time += since;
+	change->value = (uint32_t)value;
+	return p;
 }
 
 void change_list_next(const struct change_list *l, size_t *at, struct change_entry *change)
 {
-	change->time += get_number(l->bytes.data, at);
-	change->value = (uint32_t)get_number(l->bytes.data, at);
+	*at = (size_t)(get_change(l->bytes.data + *at, change) - l->bytes.data);
 }
 
 static int append(struct change_list *l, const struct change_entry *change)
@@ -183,6 +194,7 @@ bool change_list_find(const struct change_list *l, uint64_t time, uint32_t *ret)
 {
 	size_t from = 0, to = l->nr_anchors;
 	struct change_entry change, next;
+	const uint8_t *p, *end;
 
 	/* The last anchor that is not later than @time is below @to. */
 	while (from < to) {
@@ -196,11 +208,11 @@ bool change_list_find(const struct change_list *l, uint64_t time, uint32_t *ret)
 	if (!to)
 		return false;
 	change = next = l->anchors[to - 1].change;
-	for (size_t at = l->anchors[to - 1].at,
-		    end = to < l->nr_anchors ? l->anchors[to].at : l->bytes.len;
-	     at < end && next.time <= time;) {
+	p = l->bytes.data + l->anchors[to - 1].at;
+	end = l->bytes.data + (to < l->nr_anchors ? l->anchors[to].at : l->bytes.len);
+	while (p < end && next.time <= time) {
 		change = next;
-		change_list_next(l, &at, &next);
+		p = get_change(p, &next);
 	}
 	*ret = next.time <= time ? next.value : change.value;
 	return true;
