@@ -525,14 +525,15 @@ static bool add_to_entry(struct digest_entry *e, const struct pd_evsel *evsel,
 
 void itrace_digest(const struct itrace *i, const struct itrace_list *list, struct digest *ret)
 {
-	/* Entries by address, as trace has few. 0: none, else the number plus one. */
+	/* Entries by address and thread, as trace has few. 0: none, else the number plus one. */
 	uint16_t cache[1u << CACHE_BITS] = {0};
 
 	digest_clear(ret);
 	for (size_t n = 0; n < list->nr && !ret->given_up; n++) {
 		const struct itrace_sample *s = &list->samples[n];
 		const struct pd_evsel *evsel = i->evsel[s->kind];
-		uint16_t *at = &cache[(s->ip ^ s->ip >> CACHE_BITS) & ((1u << CACHE_BITS) - 1)];
+		uint64_t key = s->ip ^ s->ip >> CACHE_BITS ^ (uint64_t)s->tid << 3;
+		uint16_t *at = &cache[key & ((1u << CACHE_BITS) - 1)];
 		struct digest_entry e;
 
 		if (!evsel || s->hidden || (*at && add_to_entry(&ret->entry[*at - 1], evsel, s)))
