@@ -213,6 +213,7 @@ int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
 	if (rc)
 		return rc;
 	s->last->v.root[tree] = replace(pool, s->epoch, s->last->v.root[tree], start, end, map);
+	s->last->v.settled = map->born;
 	return 0;
 }
 
@@ -226,7 +227,7 @@ int space_remove(struct space_pool *pool, struct space *s, enum space_tree tree,
 	if (!n)
 		return 0;
 	next = s->last->v;
-	next.at = at;
+	next.at = next.settled = at;
 	rc = arena_reserve(&pool->nodes, CHANGE_NODES * sizeof(struct space_node));
 	if (!rc)
 		rc = new_version(pool, s, &next);
@@ -239,7 +240,7 @@ int space_remove(struct space_pool *pool, struct space *s, enum space_tree tree,
 
 int space_clear(struct space_pool *pool, struct space *s, bool exec, struct moment at)
 {
-	struct space_version empty = {.at = at, .replaced = exec ? s->count : 0};
+	struct space_version empty = {.at = at, .settled = at, .replaced = exec ? s->count : 0};
 
 	if (!s->last || (!s->last->v.root[SPACE_CODE] && !s->last->v.root[SPACE_DATA] &&
 			 !s->last->v.root[SPACE_JIT]))
@@ -253,7 +254,7 @@ int space_fork(struct space_pool *pool, struct space *child, struct space *paren
 
 	if (parent->last)
 		v = parent->last->v;
-	v.at = at;
+	v.at = v.settled = at;
 	v.replaced = 0; /* it counts versions of the parent */
 	/* From here on, neither process may change the nodes that they share. */
 	parent->epoch = ++pool->epoch;
@@ -294,6 +295,19 @@ const struct space_version *space_version(const struct space *s, struct moment a
 bool space_is_steady(const struct space *s, struct moment first, struct moment last)
 {
 	return space_version(s, first) == space_version(s, last);
+}
+
+bool space_calm(const struct space *s, struct moment at, struct space_span *span)
+{
+	const struct space_version *v = space_version(s, at), *next = v ? v + 1 : s->versions;
+
+	if (v && moment_before(at, v->settled))
+		return false;
+	if (v && moment_before(span->from, v->settled))
+		span->from = v->settled;
+	if (next < s->versions + s->count && moment_before(next->at, span->until))
+		span->until = next->at;
+	return true;
 }
 
 const struct space_map *space_version_find(const struct space_version *v, enum space_tree tree,

@@ -40,7 +40,8 @@ enum space_tree {
 struct space_node;
 
 struct space_version {
-	struct moment at; /* valid from here up to the next version */
+	struct moment at;      /* valid from here up to the next version */
+	struct moment settled; /* from here on nothing was added to it */
 	struct space_node *root[SPACE_TREES];
 	uint32_t replaced; /* number, from 1, of the version that the last exec ended; 0: none */
 };
@@ -99,6 +100,17 @@ void space_freeze(struct space *s, struct space_version *array);
 
 /* Returns whether one version is valid for all moments from @first to @last. */
 bool space_is_steady(const struct space *s, struct moment first, struct moment last);
+
+/* A span of time, end exclusive. */
+struct space_span {
+	struct moment from, until;
+};
+
+/*
+ * Narrows *@span to where @s, which is frozen, has the same mappings as at @at, which lies in it.
+ * Returns false if some mapping of that version was born after @at.
+ */
+bool space_calm(const struct space *s, struct moment at, struct space_span *span);
 
 /* Returns the version that is valid at @at; NULL: nothing is mapped. */
 const struct space_version *space_version(const struct space *s, struct moment at);

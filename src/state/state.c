@@ -492,6 +492,20 @@ static bool kernel_steady(const struct kernel *k, struct moment first, struct mo
 	       space_is_steady(&k->modules, first, last);
 }
 
+bool state_calm(const struct state *s, uint32_t pid, struct moment at, struct moment *ret_from,
+		struct moment *ret_until)
+{
+	const struct space *space = threads_space(&s->threads, pid);
+	struct space_span span = {.until = {UINT64_MAX, UINT64_MAX}};
+
+	if (!s->finished || (space && !space_calm(space, at, &span)) ||
+	    !space_calm(&s->host.ksymbols, at, &span) || !space_calm(&s->host.modules, at, &span))
+		return false;
+	*ret_from = span.from;
+	*ret_until = span.until;
+	return true;
+}
+
 bool state_maps_steady(const struct state *s, uint32_t pid, uint8_t cpumode, struct moment first,
 		       struct moment last)
 {

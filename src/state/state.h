@@ -210,6 +210,14 @@ bool state_task_on(const struct state *s, uint32_t cpu, uint64_t time, uint32_t 
 bool state_find(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t ip, struct moment at,
 		struct location *ret);
 
+/*
+ * Finds a span around @at in which state_find() gives the same for each address of process @pid and
+ * of the kernel: from *@ret_from to before *@ret_until. Returns false if it knows none. After
+ * state_finish(); any thread.
+ */
+bool state_calm(const struct state *s, uint32_t pid, struct moment at, struct moment *ret_from,
+		struct moment *ret_until);
+
 struct space_version;
 struct space_map;
 

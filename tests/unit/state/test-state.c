@@ -274,11 +274,38 @@ static unsigned int check_steady(const struct state *s, const struct event *even
 	return 1;
 }
 
+/* In the span that state_calm() says, each address has the same map. Returns whether it said one.
+ */
+static int check_calm(const struct state *s, const struct event *events, size_t n, struct moment at)
+{
+	uint32_t pid = (uint32_t)(rand() % PIDS);
+	struct moment from, until;
+
+	if (!state_calm(s, pid, at, &from, &until))
+		return 0;
+	assert_false(moment_before(at, from));
+	assert_true(moment_before(at, until) || until.time == UINT64_MAX);
+	for (size_t i = 0; i < n; i++) {
+		if (moment_before(events[i].at, from) || !moment_before(events[i].at, until))
+			continue;
+		for (unsigned int k = 0; k < 2 * CELLS; k++) {
+			uint8_t mode = k % 2 ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
+			uint64_t ip = (k % 2 ? 0 : TEXT) + k / 2;
+			struct location a, b;
+
+			state_find(s, pid, mode, ip, at, &a);
+			state_find(s, pid, mode, ip, events[i].at, &b);
+			assert_ptr_equal(a.map, b.map);
+		}
+	}
+	return 1;
+}
+
 static void any_moment_as_replayed(void **unused)
 {
 	struct event events[EVENTS];
 	struct perf_event_header hdr;
-	unsigned int seed, i, n, steady = 0;
+	unsigned int seed, i, n, steady = 0, calm = 0;
 
 	for (seed = 1; seed <= 1500; seed++) {
 		struct state *s = state_new();
@@ -306,10 +333,13 @@ static void any_moment_as_replayed(void **unused)
 		check_moment(s, events, n, (struct moment){UINT64_MAX, UINT64_MAX}, seed);
 		for (i = 0; i < 40; i++)
 			steady += check_steady(s, events, n, random_moment(at), random_moment(at));
+		for (i = 0; i < 4; i++)
+			calm += check_calm(s, events, n, random_moment(at));
 		assert_int_equal(state_comm(s, 0, 0, at)[0], 's');
 		state_free(s);
 	}
 	assert_true(steady > 1000);
+	assert_true(calm > 1000);
 }
 
 static void apply(struct state *s, uint32_t type, uint16_t misc, struct pd_record rec,
