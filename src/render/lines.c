@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "render/lines.h"
 
-#include <endian.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 #include "perfdata/regs.h"
 #include "report/table/data_src.h"
 #include "render/lines_code.h"
+#include "render/lines_number.h"
 #include "render/record_line.h"
 #include "render/text.h"
 
@@ -54,58 +54,6 @@ bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields
 		all |= script_fields_of(fields, pd_evlist_at(evlist, i));
 	return opts->since != LINES_BOOT ||
 	       all & (SCRIPT_DATA_SRC | SCRIPT_CALLINDENT | SCRIPT_SRCCODE);
-}
-
-/* Returns eight hexadecimal digits of @v, the first one in the lowest byte. */
-static uint64_t hex_digits(uint32_t v)
-{
-	uint64_t x = v, above_nine;
-
-	x = (x & 0xffff0000) << 16 | (x & 0xffff);
-	x = (x & 0x0000ff000000ff00) << 8 | (x & 0x000000ff000000ff);
-	x = (x & 0x00f000f000f000f0) << 4 | (x & 0x000f000f000f000f);
-	above_nine = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
-	return __builtin_bswap64(x + 0x3030303030303030 + above_nine * ('a' - '0' - 10));
-}
-
-/* As printf("%s%*lx"). Every frame of every sample has three such numbers, and printf() is slow. */
-static void put_hex(struct outbuf *out, const char *before, uint64_t v, int width)
-{
-	size_t n = v ? (size_t)(67 - __builtin_clzll(v)) / 4 : 1;
-	size_t pad = width > (int)n ? (size_t)width - n : 0;
-	uint64_t digits[2] = {htole64(hex_digits(v >> 32)), htole64(hex_digits((uint32_t)v))};
-	char *p;
-
-	outbuf_text(out, before);
-	p = outbuf_room(out, pad + n);
-	if (!p)
-		return;
-	for (size_t i = 0; i < pad; i++)
-		p[i] = ' ';
-	short_copy(p + pad, (const char *)digits + sizeof(digits) - n, n);
-	out->b.len += pad + n;
-}
-
-/* As printf("%*d"), with @pad for spaces; a negative width pads behind the number. */
-static void put_int(struct outbuf *out, int64_t v, int width, char pad)
-{
-	char text[24], *end = text + sizeof(text), *to;
-	char *p = decimal_before(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
-	size_t n, all;
-
-	while (pad == '0' && end - p < width - (v < 0))
-		*--p = '0';
-	if (v < 0)
-		*--p = '-';
-	n = (size_t)(end - p);
-	all = (size_t)(width < 0 ? -width : width);
-	all = all > n ? all : n;
-	to = outbuf_room(out, all);
-	if (!to)
-		return;
-	memset(to, ' ', all);
-	short_copy(width < 0 ? to : to + all - n, p, n);
-	out->b.len += all;
 }
 
 /* The first 8 bytes of a comm, or fewer that do not end in the middle of a character. */
@@ -712,9 +660,66 @@ static void put_regs_and_branches(const struct lines *l, struct outbuf *out,
 		lines_put_branch_code(out, s);
 }
 
+/* Writes what a line begins with: the task and the time. */
+static void put_head(struct lines *l, struct outbuf *out, const struct script_sample *s)
+{
+	put_task(l, out, s);
+	if (s->fields & SCRIPT_MISC)
+		put_misc(out, s->ws->s.misc);
+	if (s->fields & SCRIPT_TOD)
+		put_wall_time(l, out, s->ws->s.time);
+	if (s->fields & SCRIPT_TIME)
+		put_time(l, out, s->ws->s.time);
+}
+
+/* As put_head() for a line that is kept, which has neither mode nor date. */
+static void put_kept_head(struct lines *l, struct outbuf *out, const struct script_sample *s)
+{
+	const struct pd_sample *p = &s->ws->s;
+	struct kept_head *kept = &s->texts->head;
+	size_t begin = out->b.len;
+	bool task = kept->len && kept->tid == p->tid && kept->pid == p->pid &&
+		    kept->cpu == p->cpu && kept->comm == s->comm && kept->fields == s->fields;
+
+	if (task && kept->time == p->time) {
+		outbuf_bytes(out, kept->text, kept->len);
+		return;
+	}
+	if (task) {
+		outbuf_bytes(out, kept->text, kept->task_len);
+	} else {
+		put_task(l, out, s);
+		*kept = (struct kept_head){.comm = s->comm,
+					   .fields = s->fields,
+					   .pid = p->pid,
+					   .tid = p->tid,
+					   .cpu = p->cpu,
+					   .task_len = (uint32_t)(out->b.len - begin)};
+	}
+	if (s->fields & SCRIPT_TIME)
+		put_time(l, out, p->time);
+	kept->time = p->time;
+	kept->len = (uint32_t)(out->b.len - begin);
+	if (out->failed || kept->len > sizeof(kept->text))
+		kept->len = 0;
+	else
+		memcpy(kept->text, out->b.data + begin, kept->len);
+}
+
+static void keep(struct kept_branch *kept, const struct outbuf *out, size_t begin)
+{
+	size_t len = out->b.len - begin;
+
+	if (out->failed || len > sizeof(kept->text))
+		return;
+	memcpy(kept->text, out->b.data + begin, len);
+	kept->len = (uint32_t)len;
+}
+
 void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 	       const struct script_sample *s)
 {
+	size_t begin;
 	const struct pd_sample *p = &s->ws->s;
 	uint64_t f = s->fields;
 
@@ -732,13 +737,12 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 		put_error(l, out, s->ws);
 		return;
 	}
-	put_task(l, out, s);
-	if (f & SCRIPT_MISC)
-		put_misc(out, p->misc);
-	if (f & SCRIPT_TOD)
-		put_wall_time(l, out, p->time);
-	if (f & SCRIPT_TIME)
-		put_time(l, out, p->time);
+	(s->kept ? put_kept_head : put_head)(l, out, s);
+	if (s->kept && s->kept->len) {
+		outbuf_bytes(out, s->kept->text, s->kept->len);
+		return;
+	}
+	begin = out->b.len;
 	if (f & SCRIPT_PERIOD)
 		put_period(out, p->period);
 	if (f & SCRIPT_EVENT) {
@@ -770,4 +774,6 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 	outbuf_char(out, '\n');
 	if (f & SCRIPT_SRCCODE)
 		lines_put_source(out, s, &s->at);
+	if (s->kept)
+		keep(s->kept, out, begin);
 }

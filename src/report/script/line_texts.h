@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts of a thread that writes lines: places (a symbol with its offset, and a dso) and names of
- * branches. Programs execute the same code again, so most lines find theirs.
+ * Texts of a thread that writes lines: places (a symbol with its offset, and a dso), names of
+ * branches, and the beginning of the newest line. Programs execute the same code again, so most
+ * lines find theirs.
  *
  * The writer of lines fills it. The size is fixed, and a newer text replaces an older one. All zero
  * is empty. One thread uses a struct line_texts, with one recording.
@@ -31,7 +32,17 @@ struct kept_flags {
 	char text[40];
 };
 
+/* What a line begins with, of a task and a time. */
+struct kept_head {
+	const char *comm; /* NULL: unknown */
+	uint64_t time, fields;
+	uint32_t pid, tid, cpu;
+	uint32_t task_len, len; /* of the task alone, and of all; 0: empty */
+	char text[96];
+};
+
 struct line_texts {
+	struct kept_head head; /* of the newest line */
 	struct kept_place place[1u << LINE_TEXTS_BITS];
 	struct kept_flags flags[1u << LINE_TEXTS_FLAGS_BITS];
 };

@@ -35,6 +35,12 @@ struct runner {
 	size_t cap_graphed;
 	size_t *newest_run; /* of each ring, plus one; 0: none yet */
 	struct line_texts *texts;
+	struct kept_branches *kept; /* NULL: lines of branches depend on more than that knows */
+	struct script_sample again; /* a branch whose line is kept; all but what differs */
+	bool comm_known;
+	const char *comm; /* if known: of thread @comm_tid of @comm_pid at @comm_at */
+	uint32_t comm_pid, comm_tid;
+	struct moment comm_at;
 	const struct code_files *code_files; /* NULL: no field shows code */
 	struct script_code code;
 	uint8_t insn[CODE_INSN_MAX];
@@ -318,15 +324,86 @@ static int ask_filter(const struct runner *r, bool early, const struct walk_samp
 	return rc < 0 ? rc : 0;
 }
 
+/* As state_comm(). Many samples in a row are of one task and time. */
+static const char *comm_of(struct runner *r, const struct walk_sample *ws)
+{
+	struct moment at = ws->rec->at;
+
+	if (r->comm_known && r->comm_tid == ws->s.tid && r->comm_pid == ws->s.pid &&
+	    r->comm_at.time == at.time && r->comm_at.seq == at.seq)
+		return r->comm;
+	r->comm_known = true;
+	r->comm_pid = ws->s.pid;
+	r->comm_tid = ws->s.tid;
+	r->comm_at = at;
+	r->comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, at);
+	return r->comm;
+}
+
+/* Fields whose texts a kept line has, or that stand before them. */
+#define KEPT_FIELDS                                                                        \
+	(SCRIPT_COMM | SCRIPT_TID | SCRIPT_PID | SCRIPT_TIME | SCRIPT_CPU | SCRIPT_EVENT | \
+	 SCRIPT_PERIOD | SCRIPT_FLAGS | SCRIPT_IP | SCRIPT_ADDR | PLACE_FIELDS)
+#define PLACE_FIELDS (SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO | SCRIPT_DSOFF)
+
+/* Finds whether lines of branches can be kept, and what they have in common. */
+static int prepare_kept(struct runner *r)
+{
+	const struct itrace *i = r->trace->itrace;
+	const struct pd_evsel *e = i ? i->evsel[ITRACE_BRANCHES] : NULL;
+	struct script_sample *s = &r->again;
+
+	if (!e || r->opts->in_sequence || r->opts->dlfilter || r->opts->graph_functions ||
+	    r->opts->filter.comms || filter_needs_frame(&r->opts->filter) ||
+	    pd_evsel_fields(e) & PERF_SAMPLE_CALLCHAIN)
+		return 0;
+	s->fields = r->fields[e->index] |
+		    fields_of_branch(&r->opts->fields, &(struct walk_sample){.evsel = e});
+	if (!s->fields || s->fields & ~(uint64_t)KEPT_FIELDS)
+		return 0;
+	s->is_branch = true;
+	s->texts = r->texts;
+	r->kept = kept_branches_new(r->trace->state);
+	return r->kept ? 0 : -ENOMEM;
+}
+
+static bool is_kept(const struct runner *r, const struct walk_sample *ws)
+{
+	return r->kept && ws->made && ws->made->kind == ITRACE_BRANCHES && !ws->text;
+}
+
+/* Formats a branch whose line is there but for task and time. */
+static int format_again(struct runner *r, const struct walk_sample *ws, struct kept_branch *kept,
+			struct outbuf *out)
+{
+	struct script_sample *s = &r->again;
+
+	s->ws = ws;
+	s->kept = kept;
+	if (s->fields & SCRIPT_COMM)
+		s->comm = comm_of(r, ws);
+	return r->fn(r->trace, s, r->opts->by_event ? &out[ws->evsel->index] : out, r->arg);
+}
+
 static int format_sample(const struct walk_sample *ws, struct outbuf *out, void *arg)
 {
 	struct runner *r = arg;
+	struct kept_branch *kept = NULL;
 	struct script_sample s;
 	bool shown = true;
 	int rc = 0;
 
+	if (is_kept(r, ws)) {
+		if (!filter_sample(&r->opts->filter, &ws->s) ||
+		    (r->opts->branches && !(ws->made->flags & r->opts->branches)))
+			return 0;
+		kept = kept_branches_find(r->kept, ws, r->again.fields & PLACE_FIELDS);
+		if (kept && kept->len)
+			return format_again(r, ws, kept, out);
+	}
 	mem_zero(&s, sizeof(s));
 	s.ws = ws;
+	s.kept = kept;
 	s.tracing = r->tracing;
 	s.texts = r->texts;
 	s.code = &r->code;
@@ -349,7 +426,7 @@ static int format_sample(const struct walk_sample *ws, struct outbuf *out, void 
 		return rc;
 	r->at = ws->rec->at;
 	if ((s.fields & SCRIPT_COMM) || r->opts->filter.comms)
-		s.comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, ws->rec->at);
+		s.comm = comm_of(r, ws);
 	resolve(r, &s, ws->s.cpumode, ws->s.ip, &s.at);
 	if (!filter_row(&r->opts->filter, s.comm, &s.at))
 		return 0;
@@ -447,7 +524,7 @@ static int runner_init(struct runner *r, const struct runner *first)
 		if (rc)
 			return rc;
 	}
-	rc = frames_init(&r->frames, t) ?: prepare_code(r);
+	rc = frames_init(&r->frames, t) ?: prepare_code(r) ?: prepare_kept(r);
 	if (!rc)
 		rc = want_lines(r);
 	if (!rc && r->tracing)
@@ -464,6 +541,7 @@ static void runner_release(struct runner *r)
 	free(r->graph_depth);
 	free(r->newest_run);
 	free(r->texts);
+	kept_branches_free(r->kept);
 	code_reader_free(r->code.reader);
 	source_reader_free(r->code.sources);
 	free(r->branch);

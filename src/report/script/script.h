@@ -15,6 +15,7 @@
 #include "report/script/dlfilter.h"
 #include "report/script/fields.h"
 #include "report/script/formatters.h"
+#include "report/script/kept_branches.h"
 #include "report/script/line_texts.h"
 #include "report/trace/frame.h"
 
@@ -75,6 +76,11 @@ struct script_sample {
 	size_t depth; /* of calls, for SCRIPT_CALLINDENT; a return is as deep as its call */
 	struct tracing *tracing;  /* formats for the calling thread; NULL: there are none */
 	struct line_texts *texts; /* of the calling thread */
+	/*
+	 * The text behind the time: it is there, or may be put there. NULL: it is not kept. Where
+	 * it is there, @at and @addr are not set.
+	 */
+	struct kept_branch *kept;
 	const struct script_code *code;
 	/* For SCRIPT_INSN and kin: the sampled instruction. */
 	const uint8_t *insn;
