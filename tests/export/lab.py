@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of exports share: recordings to export, ringtail, and the consumers from npm."""
 import collections
+import contextlib
 import os
 import random
 import shutil
+import signal
 import subprocess
 
 import recording
@@ -180,11 +182,22 @@ class ProfilerCli:
             p = self._run('load', self.path)
             if not p.returncode:
                 return self
+            self._end_daemons()
             expect('profiler-cli load:', 'did not become ready' in p.stderr, p.stdout[-300:], p.stderr[-600:])
         raise Skipped('the daemon of profiler-cli does not start in time')
 
     def __exit__(self, *_):
         self._run('stop', '--all')
+        self._end_daemons()
+
+    def _end_daemons(self):
+        """Ends the daemons that were started, also one that was too late for its client, which knows nothing of it."""
+        own = ('PROFILER_CLI_SESSION_DIR=' + self.env['PROFILER_CLI_SESSION_DIR']).encode()
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            with contextlib.suppress(OSError):
+                with open(f'/proc/{pid}/environ', 'rb') as f:
+                    if own in f.read().split(b'\0'):
+                        os.kill(int(pid), signal.SIGKILL)
 
     def _run(self, *args):
         return subprocess.run([*self.argv, *args], capture_output=True, text=True, env=self.env, timeout=120, check=False)
