@@ -34,10 +34,9 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *what;
 } commands[] = {
-	{"record", cmd_record, "record events of a command, of processes, or of the whole system"},
+	{"record", cmd_record, "record events of a command, of processes or of the system"},
 	{"list", cmd_list, "show the events of this machine"},
-	{"doctor", run_doctor,
-	 "show what this machine allows to record, or how well a command can be"},
+	{"doctor", run_doctor, "show what can be recorded here, or how well a command can"},
 	{"ctl", cmd_ctl, "send a command to a running recording"},
 	{"report", cmd_report, "show where the time went"},
 	{"view", cmd_view, "walk through a recording on the terminal"},
@@ -149,16 +148,15 @@ static char *help_filter(int key, const char *text, void *input)
 	size_t size = 0;
 	FILE *out;
 
-	if (key != ARGP_KEY_HELP_POST_DOC)
+	if (key != ARGP_KEY_HELP_PRE_DOC)
 		return (char *)text;
 	out = open_memstream(&list, &size);
 	if (!out)
 		return (char *)text;
-	fputs("Commands:\n", out);
+	fprintf(out, "%s\n\nCommands:\n", text);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].what);
-	fprintf(out, "  %-12s %s\n", "help", "show the manual of ringtail, or of a command");
-	fputs("\n'ringtail COMMAND --help' lists the options of a command.", out);
+	fprintf(out, "  %-12s %s", "help", "show the manual of ringtail, or of a command");
 	fclose(out);
 	return list;
 }
@@ -274,8 +272,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_state_help(state, stderr,
-				ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_POST_DOC);
+		argp_state_help(state, stderr, ARGP_HELP_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG);
 		exit(EXIT_USAGE);
 	default: return refuse_option(options, key, state);
 	}
@@ -344,7 +341,8 @@ int main(int argc, char **argv)
 		.options = options,
 		.parser = parse,
 		.args_doc = "COMMAND [OPTION...]",
-		.doc = "Records performance events of Linux, and reports them.\v ",
+		.doc = "Records performance events of Linux, and reports them.\v"
+		       "'ringtail COMMAND --help' lists the options of a command.",
 		.children = children,
 		.help_filter = help_filter,
 	};
