@@ -209,6 +209,10 @@ static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 			 pid, pid);
 		return;
 	}
+	if (tasks->nr && !cmd->off_cpu)
+		complain("process %d had no event in that time; if it waits, --off-cpu records for "
+			 "what",
+			 task_process(tasks->ids[0]));
 }
 
 /* Truncated stacks are not lost samples, but they also determine the exit status. */

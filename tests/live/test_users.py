@@ -270,11 +270,13 @@ def test_filters_of_several_events(lab):
 
 
 def test_a_process_that_waits_all_the_time(lab):
-    """--off-cpu has no sample of it, because it is never switched, and says so."""
+    """--off-cpu has no sample of it, because it is never switched, and says so; other events have none either."""
     need_root()
     need_tracefs()
     sleeper = lab.spawn('sleep', '600')
     wait_for(lambda: open(f'/proc/{sleeper.pid}/stat', encoding='utf-8').read().split()[2] == 'S', what='a sleeping process')
+    said = lab.run('record', '-p', str(sleeper.pid), '--duration', '200ms', '-o', 'p.data').stderr
+    assert f'process {sleeper.pid} had no event in that time; if it waits, --off-cpu records for what' in said, said
     said = lab.run('record', '--off-cpu', '-i', '-p', str(sleeper.pid), '--duration', '200ms', '-o', 'p.data', release=True).stderr
     if ' 0 samples' not in said:
         raise Skip(f'the process was switched: {said}')
