@@ -25,7 +25,7 @@ DIFFERENT = {
     ('report', 'ins_lat'): 'as local_ins_lat',
     ('report', 'retire_lat'): 'the field weight3: a mean',
 }
-# Their values come from programs and debug information, which a machine may have or not: types.py compiles some.
+# Their values come from programs and debug information, which a machine may have or not: data_types.py compiles some.
 OF_PROGRAMS = {('report', name) for name in ('type', 'typeoff', 'typecln')}
 # What is accepted, but shows nothing.
 UNUSED = {('script', 'metric'): 'ringtail has no metrics'}
@@ -34,7 +34,7 @@ SECTIONS = {
 The keys that `perf report -s` and `-F` know, tried with `ringtail report -s`. ringtail has more: fields of tracepoints,
 and those of waits (ringtail-report(1)). A key works if it has a value in a recording of the test corpus. It is *known* if
 ringtail takes it, but no recording there has what it shows. `type`, `typeoff` and `typecln` are tried with programs of
-their own, by `tests/cli/types.py`.
+their own, by `tests/cli/data_types.py`.
 """),
     'script': ('Fields of script -F', """
 The fields that `perf script -F` knows, tried with `ringtail script -F`, as the keys above.

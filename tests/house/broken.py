@@ -98,6 +98,9 @@ BROKEN = {
         ({'Makefile': '#   make   build\n#   make check   test\n.PHONY: all check fuzz\n'}, 'fuzz'),
         ({'Makefile': '.PHONY: all\n'}, 'all'),
     ],
+    checks.scripts_hide_no_module: [
+        ({'tests/cli/types.py': '\n'}, 'tests/cli/types.py'),
+    ],
     checks.versions_agree: [
         ({'meson.build': "project('x',\n    version: '1.2',\n)\n", 'debian/changelog': 'x (1.1) unstable\n'}, '1.2'),
     ],

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import csource
 
@@ -287,6 +288,14 @@ def make_help_has_every_target(house):
             yield f'Makefile: its head has no line for {target}'
 
 
+def scripts_hide_no_module(house):
+    """No Python file has the name of a module of Python's library, which the scripts beside it would import instead."""
+    for folder in 'tests', 'scripts', 'bench', 'contrib', 'examples':
+        for path in house.find(folder, '.py'):
+            if os.path.basename(path).removesuffix('.py') in sys.stdlib_module_names:
+                yield f'{path}: the scripts beside it import it as the module of Python\'s library; give it another name'
+
+
 def versions_agree(house):
     """The Debian package has the version of meson.build."""
     ours = re.search(r"^ *version: '(.*)',$", house.read('meson.build'), re.M)
@@ -332,4 +341,4 @@ def words_are_spelled(house):
 ALL = [floors_are_built, includes_go_down, includes_form_no_cycle, uses_are_the_includes, floors_tell_their_job,
        folders_are_small, files_are_short, functions_are_short, tags_are_unique, state_is_the_callers,
        headers_tell_their_purpose, functions_have_contracts, tests_name_what_they_test,
-       make_help_has_every_target, versions_agree, code_is_formatted, words_are_spelled]
+       make_help_has_every_target, scripts_hide_no_module, versions_agree, code_is_formatted, words_are_spelled]

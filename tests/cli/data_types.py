@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the sort keys type, typeoff and typecln: what the instructions of a known program access.
 
-usage: types.py RINGTAIL
+usage: data_types.py RINGTAIL
 
 A recording has a sample at each byte of the code of some functions, which are compiled in several ways. A function's
 samples must show each member that its source reads or writes, and no other type. Without optimisation variables are
