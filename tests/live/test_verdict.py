@@ -108,3 +108,16 @@ def test_of_hidden_kernel_addresses(lab):
     os.chmod(lab.dir, 0o755)
     out = lab.run('report', '-i', lab.path('k.data'), user=NOBODY).stdout
     assert re.search(r'^# Warning: 100.0% of the samples .* in \[kernel.kallsyms\] .*Try: .*kptr_restrict', out, re.M), out
+
+
+def test_of_a_recording_inside_of_a_container(lab):
+    """A recorder in a PID namespace sees the tasks outside as PID 0, without their maps."""
+    need_root()
+    inside = ['unshare', '--pid', '--fork', '--mount-proc']
+    if not shutil.which('unshare') or subprocess.run([*inside, 'true'], check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip('no namespaces of PIDs')
+    lab.spawn(lab.program('stacks'), 'chain', '600000')
+    subprocess.run([*inside, lab.release + '/src/cli/ringtail', 'record', '-q', '-a', '-o', lab.path('p.data'), '-e', 'cpu-clock:u', '-F', '2000',
+                    'sleep', '0.3'], check=True, timeout=60, cwd=lab.path('.'))
+    _, text, remedy = about(verdicts(lab, 'p.data'), 'no known function')
+    assert 'of tasks outside of the recorder' in text and 'PIDs' in remedy, (text, remedy)

@@ -331,7 +331,7 @@ static int count_branch(struct report_worker *w, const struct walk_sample *ws,
 	if (!filter_place(filter, &from) || !filter_place(filter, &to))
 		return 0;
 	shown = count_all(w, h, &src);
-	if (quality_add(&w->tables.quality[ws->evsel->index], w->trace->state, &to, s->cpu, 1) < 0)
+	if (quality_add(&w->tables.quality[ws->evsel->index], w->trace->state, &to, s, 1) < 0)
 		return -ENOMEM;
 	return shown && filter_row(filter, comm, &to) ? add_row(w, h, &src) : 0;
 }
@@ -386,7 +386,7 @@ static int count_sample(const struct walk_sample *ws, void *arg)
 	if (!filter_place(&w->opts->filter, src.frame))
 		return 0;
 	shown = count_all(w, h, &src);
-	if (quality_add(q, w->trace->state, src.frame, ws->s.cpu, w->times) < 0)
+	if (quality_add(q, w->trace->state, src.frame, &ws->s, w->times) < 0)
 		return -ENOMEM;
 	if (w->frames.is_chain && !w->opts->history)
 		quality_add_chain(q, &w->frames, ws, w->opts->max_stack, w->times);

@@ -36,9 +36,11 @@ static int want_cpus(struct quality *q, size_t bytes)
 	return 0;
 }
 
-int quality_add(struct quality *q, const struct state *s, const struct frame *own, uint32_t cpu,
-		uint64_t samples)
+int quality_add(struct quality *q, const struct state *s, const struct frame *own,
+		const struct pd_sample *sample, uint64_t samples)
 {
+	uint32_t cpu = sample->cpu;
+
 	q->samples += samples;
 	if (cpu < QUALITY_CPUS) {
 		if (want_cpus(q, cpu / 8 + 1) < 0)
@@ -50,6 +52,8 @@ int quality_add(struct quality *q, const struct state *s, const struct frame *ow
 	if (want_dsos(q, state_dso_count(s)) < 0)
 		return -ENOMEM;
 	q->unresolved += samples;
+	if (!sample->pid && own->cpumode == PERF_RECORD_MISC_USER)
+		q->foreign += samples;
 	q->by_dso[own->dso ? own->dso->index : q->nr_dsos] += samples;
 	return 0;
 }
@@ -120,6 +124,7 @@ int quality_merge(struct quality *q, const struct quality *from)
 		return -ENOMEM;
 	q->samples += from->samples;
 	q->unresolved += from->unresolved;
+	q->foreign += from->foreign;
 	q->frames += from->frames;
 	q->unresolved_frames += from->unresolved_frames;
 	q->walked += from->walked;

@@ -20,6 +20,9 @@ struct quality {
 	uint64_t unresolved; /* of @samples: no symbol */
 	uint64_t *by_dso; /* owned; of @unresolved, by index of dso; the last: nothing was mapped */
 	size_t nr_dsos;
+	/* Of @unresolved: user space of PID 0, as the kernel calls tasks of other PID namespaces.
+	 */
+	uint64_t foreign;
 	uint64_t frames, unresolved_frames; /* of call chains */
 	uint64_t walked; /* of @samples: the kernel walked callers in user space */
 	uint64_t astray; /* of @walked: nothing was mapped at such a caller */
@@ -35,9 +38,9 @@ struct quality {
 /* Frees the tables; leaves zeroes. */
 void quality_release(struct quality *q);
 
-/* Counts @samples equal samples at frame @own, on @cpu. Returns 0 or -ENOMEM. */
-int quality_add(struct quality *q, const struct state *s, const struct frame *own, uint32_t cpu,
-		uint64_t samples);
+/* Counts @samples samples that equal @sample, at frame @own. Returns 0 or -ENOMEM. */
+int quality_add(struct quality *q, const struct state *s, const struct frame *own,
+		const struct pd_sample *sample, uint64_t samples);
 
 /*
  * Counts the chain of @ws in @f, of which the report reads @max_stack frames, for @samples equal

@@ -89,17 +89,24 @@ static void judge_functions(struct verdict_list *v, const struct verdict_facts *
 			    const struct quality *q)
 {
 	double unresolved = percent(q->unresolved, q->samples);
+	bool foreign = !f->dso && q->foreign >= f->dso_samples / 2 && q->foreign;
+	const char *where = f->dso    ? "in "
+			    : foreign ? "of tasks outside of the recorder's PID namespace"
+				      : "where nothing was mapped";
 	struct verdict_line *line;
 
 	if (unresolved < VERDICT_MANY)
 		return;
 	line = add_line(v, VERDICT_ABOUT_UNRESOLVED, unresolved, VERDICT_MANY_GRAVE,
 			"%.1f%% of the samples are in no known function, %.1f%% %s%s%s%s%s",
-			unresolved, percent(f->dso_samples, q->samples),
-			f->dso ? "in " : "where nothing was mapped", f->dso ? f->dso : "",
-			f->why ? " (" : "", f->why ? f->why : "", f->why ? ")" : "");
+			unresolved, percent(f->dso_samples, q->samples), where,
+			f->dso ? f->dso : "", f->why ? " (" : "", f->why ? f->why : "",
+			f->why ? ")" : "");
 	if (f->dso)
 		set_symbol_remedy(line, f);
+	else if (foreign)
+		set_remedy(line, "ringtail record outside of the container, or in one with the "
+				 "host's PIDs");
 }
 
 /* A line about callers where nothing was mapped says it all: such frames have no function. */

@@ -117,6 +117,10 @@ static void test_unresolved(void **state)
 	f = (struct verdict_facts){.dso_kind = DSO_KERNEL, .dso_samples = 95};
 	v = judge(&f, &q);
 	expect(&v, VERDICT_ABOUT_UNRESOLVED, true, "95.0% where nothing was mapped", "");
+	q.foreign = 60;
+	v = judge(&f, &q);
+	expect(&v, VERDICT_ABOUT_UNRESOLVED, true, "95.0% of tasks outside", "the host's PIDs");
+	q.foreign = 0;
 	f.dso = "[kernel.kallsyms]";
 	f.named = true;
 	v = judge(&f, &q);
@@ -174,7 +178,8 @@ static void see(struct quality *q, const uint32_t *cpus, size_t nr)
 	const struct frame f = {.sym = &sym};
 
 	for (size_t i = 0; i < nr; i++)
-		assert_int_equal(quality_add(q, NULL, &f, cpus[i], 100), 0);
+		assert_int_equal(quality_add(q, NULL, &f, &(struct pd_sample){.cpu = cpus[i]}, 100),
+				 0);
 }
 
 static void test_cpus(void **state)
