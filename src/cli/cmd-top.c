@@ -376,11 +376,12 @@ static int load(void *arg, struct view_job *j, struct trace **ret, struct error 
 /* Writes "5 s", or "2 s of 5 s". */
 static const char *put_span(unsigned int covered_ms, unsigned int window_ms, char ret[SPAN_SIZE])
 {
+	unsigned int steps = (covered_ms + SPAN_STEP / 2) / SPAN_STEP;
+
 	if (covered_ms + SPAN_STEP / 2 >= window_ms)
 		snprintf(ret, SPAN_SIZE, "%g s", window_ms / 1000.0);
 	else
-		snprintf(ret, SPAN_SIZE, "%g s of %g s",
-			 (covered_ms + SPAN_STEP / 2) / SPAN_STEP * (SPAN_STEP / 1000.0),
+		snprintf(ret, SPAN_SIZE, "%g s of %g s", steps * (SPAN_STEP / 1000.0),
 			 window_ms / 1000.0);
 	return ret;
 }
