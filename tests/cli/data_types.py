@@ -97,6 +97,36 @@ WANTED = {
     'set': {'settings_t +0 (level)', 'settings_t +0x4 (number)'},
     'bits': {'struct node +0x30 (kind:3)'},
 }
+# Blocks whose siblings are their own first children, so that a walk over all of either doubles with each block.
+BLOCKS = 60
+DAMAGED = r'''
+	.text
+	.globl main
+	.type main, @function
+main:	mov var(%%rip), %%rax
+	ret
+.Lend:	.size main, .-main
+	.comm var, 8
+	.section .debug_abbrev, "", @progbits
+	.byte 1, 0x11, 1, 0x11, 1, 0x12, 7, 0x13, 5, 3, 8, 0, 0	# unit: code, size of it, language, name
+	.byte 2, 0x2e, 1, 0x11, 1, 0x12, 7, 3, 8, 0, 0		# function: code, size of it, name
+	.byte 3, 0x0b, 1, 1, 0x13, 0, 0				# block: sibling
+	.byte 0
+	.section .debug_info, "", @progbits
+.Lunit:	.long .Lunit_end - .Lbegin
+.Lbegin: .short 4
+	.long .debug_abbrev
+	.byte 8, 1
+	.quad main, .Lend - main
+	.short 12
+	.asciz "damaged.c"
+	.byte 2
+	.quad main, .Lend - main
+	.asciz "main"
+%s	.zero %d
+.Lunit_end:
+	.section .note.GNU-stack, "", @progbits
+''' % (''.join(f'.L{n}:\t.byte 3\n\t.long .L{n + 1} - .Lunit\n' for n in range(BLOCKS)) + f'.L{BLOCKS}:\n', BLOCKS + 2)
 WAYS = [(compiler, level, debug) for compiler in ('gcc', 'clang') for level in ('-O2', '-O1', '-O0')
         for debug in ('-gdwarf-5', '-gdwarf-4')]
 
@@ -179,6 +209,22 @@ def check(ringtail, folder, compiler, level, debug):
     return wrong
 
 
+def check_damaged(ringtail, folder):
+    """A report on a program whose debug information would have its blocks read for ever."""
+    program, data = os.path.join(folder, 'program'), os.path.join(folder, 'perf.data')
+    with open(program + '.s', 'w', encoding='utf-8') as f:
+        f.write(DAMAGED)
+    subprocess.run(['gcc', '-Wl,--build-id=0x' + recording.BUILD_ID.hex(), '-o', program, program + '.s'], check=True,
+                   capture_output=True)
+    out = recording.Recording(data)
+    out.comm(10, 10, b'program')
+    out.map(10, program.encode())
+    out.sample_at(10, 10, [functions_of(program)['main'][0]])
+    out.close()
+    got = rows(ringtail, data, 'type')
+    return [] if got == {'main': {'(unknown)'}} else [str(got)]
+
+
 def main():
     ringtail = os.path.abspath(sys.argv[1])
     failed = False
@@ -194,6 +240,11 @@ def main():
             wrong = check(ringtail, folder, compiler, level, debug)
         failed |= bool(wrong)
         print(f'FAIL {name} {"; ".join(wrong)}' if wrong else f'ok {name}', flush=True)
+    if shutil.which('gcc'):
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = check_damaged(ringtail, folder)
+        failed |= bool(wrong)
+        print(f'FAIL types-damaged {"; ".join(wrong)}' if wrong else 'ok types-damaged', flush=True)
     sys.exit(failed)
 
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/types/die_order.h"
 #include "symbol/types/place.h"
 
 #define NEST_MAX    32		      /* namespaces in namespaces */
@@ -47,7 +48,7 @@ static int add_global(struct globals *g, Dwarf_Die *die)
 	return 0;
 }
 
-static int read_level(Dwarf_Die *parent, int depth, struct globals *ret)
+static int read_level(Dwarf_Die *parent, int depth, Dwarf_Off *newest, struct globals *ret)
 {
 	Dwarf_Die die;
 	int rc = 0;
@@ -55,10 +56,12 @@ static int read_level(Dwarf_Die *parent, int depth, struct globals *ret)
 	if (depth > NEST_MAX || dwarf_child(parent, &die))
 		return 0;
 	do {
+		if (!die_is_newer(&die, newest))
+			return 0;
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_variable: rc = add_global(ret, &die); break;
 		case DW_TAG_namespace:
-		case DW_TAG_module: rc = read_level(&die, depth + 1, ret); break;
+		case DW_TAG_module: rc = read_level(&die, depth + 1, newest, ret); break;
 		}
 	} while (!rc && !dwarf_siblingof(&die, &die));
 	return rc;
@@ -66,7 +69,9 @@ static int read_level(Dwarf_Die *parent, int depth, struct globals *ret)
 
 int globals_read(Dwarf_Die *unit, struct globals *ret)
 {
-	return read_level(unit, 0, ret);
+	Dwarf_Off newest = 0;
+
+	return read_level(unit, 0, &newest, ret);
 }
 
 void globals_release(struct globals *g)

@@ -4,6 +4,8 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "symbol/types/die_order.h"
+
 #define NEST_MAX 64 /* types in types: damaged ones may be in themselves */
 
 static bool is_qualifier(int tag)
@@ -111,6 +113,7 @@ static bool member_bytes(Dwarf_Die *member, Dwarf_Die *type, uint64_t *ret_start
 static bool find_member(Dwarf_Die *type, uint64_t offset, Dwarf_Die *ret, Dwarf_Die *ret_type,
 			uint64_t *ret_start)
 {
+	Dwarf_Off newest = 0;
 	uint64_t end;
 
 	if (dwarf_child(type, ret))
@@ -118,6 +121,8 @@ static bool find_member(Dwarf_Die *type, uint64_t offset, Dwarf_Die *ret, Dwarf_
 	do {
 		int tag = dwarf_tag(ret);
 
+		if (!die_is_newer(ret, &newest))
+			return false;
 		if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && type_of(ret, ret_type) &&
 		    member_bytes(ret, ret_type, ret_start, &end) && offset >= *ret_start &&
 		    offset < end)
