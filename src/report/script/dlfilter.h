@@ -16,10 +16,10 @@ struct dlfilter;
 
 /*
  * Loads @path. Without a slash it is a file of the current folder, of perf's folder of filters, or
- * of the loader's. @args are the @nr words that the filter may ask for; they outlive it. Returns 0
+ * of the loader's. @words are the @nr words that the filter may ask for; they outlive it. Returns 0
  * with *@ret for dlfilter_free(), or a negative errno with @err filled.
  */
-int dlfilter_load(const char *path, char **args, size_t nr, struct dlfilter **ret,
+int dlfilter_load(const char *path, char **words, size_t nr, struct dlfilter **ret,
 		  struct error *err);
 void dlfilter_free(struct dlfilter *f); /* accepts NULL */
 
