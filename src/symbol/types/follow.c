@@ -4,8 +4,10 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#define STEPS_MAX 4096 /* instructions that are looked at for one access */
-#define NEST_MAX  16   /* pointers to pointers */
+#define WORK_MAX (1 << 20) /* instructions, and places of variables, that one access looks at */
+#define NEST_MAX 16	   /* pointers to pointers */
+
+static bool pointer_type(struct follow *f, size_t at, int reg, int depth, struct typed *ret);
 
 static bool memory_type(struct follow *f, size_t at, const struct access_memory *m, int depth,
 			struct typed *ret);
@@ -46,14 +48,14 @@ static bool find_frame(const struct follow *f, uint64_t addr, struct var_place *
 }
 
 /* Finds the variable that lies at @reg + @offset. */
-static bool find_placed(const struct follow *f, uint64_t addr, int reg, int64_t offset,
-			struct typed *ret)
+static bool find_placed(struct follow *f, uint64_t addr, int reg, int64_t offset, struct typed *ret)
 {
 	const struct variables *list = &f->function->placed;
 	struct var_place frame = {PLACE_UNKNOWN};
 	bool has_frame = list->nr && find_frame(f, addr, &frame), found = false;
 	uint32_t depth = 0;
 
+	f->work_left -= (int64_t)list->nr;
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct variable *v = &list->variable[i];
 		struct typed t = {v->type, offset - v->place.offset};
@@ -79,12 +81,13 @@ static bool find_placed(const struct follow *f, uint64_t addr, int reg, int64_t 
 }
 
 /* Finds what the variable in register @reg points to. */
-static bool find_held(const struct follow *f, uint64_t addr, int reg, struct typed *ret)
+static bool find_held(struct follow *f, uint64_t addr, int reg, struct typed *ret)
 {
 	const struct variables *list = &f->function->held[reg];
 	uint32_t depth = 0;
 	bool found = false;
 
+	f->work_left -= (int64_t)list->nr;
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct variable *v = &list->variable[i];
 		Dwarf_Die type = v->type, to;
@@ -100,18 +103,24 @@ static bool find_held(const struct follow *f, uint64_t addr, int reg, struct typ
 }
 
 /* Returns the instruction before @at, or SIZE_MAX. */
-static size_t before(const struct function_data *fn, size_t at)
+static size_t before(struct follow *f, size_t at)
 {
+	const struct function_data *fn = f->function;
+
+	f->work_left--;
 	if (at && fn->code[at - 1].goes_on)
 		return at - 1;
-	for (size_t i = 0; i < fn->nr_code; i++)
+	for (size_t i = 0; i < fn->nr_code && f->work_left-- > 0; i++)
 		if (fn->code[i].kind == DISASM_JUMP && fn->code[i].target == fn->code[at].addr)
 			return i;
 	return SIZE_MAX;
 }
 
-static bool returned_type(const struct function_data *fn, const struct access *a, struct typed *ret)
+static bool returned_type(struct follow *f, const struct access *a, struct typed *ret)
 {
+	const struct function_data *fn = f->function;
+
+	f->work_left -= (int64_t)fn->nr_returned;
 	for (size_t i = 0; i < fn->nr_returned; i++) {
 		Dwarf_Die type = fn->returned[i].type;
 
@@ -142,51 +151,62 @@ static bool loaded_type(struct follow *f, size_t at, const struct access_memory 
 	return true;
 }
 
+/* Finds what @reg points to behind instruction @at, which neither copies it nor adds a number. */
+static bool defined_type(struct follow *f, size_t at, int reg, int depth, struct typed *ret)
+{
+	const struct access *a = &f->function->code[at];
+
+	if (a->kind == DISASM_CALL)
+		return reg == ACCESS_RAX && returned_type(f, a, ret);
+	if (a->to != reg)
+		return false;
+	switch (a->move) {
+	case ACCESS_LOAD: return loaded_type(f, at, &a->memory, depth, ret);
+	case ACCESS_ADDRESS: return memory_type(f, at, &a->memory, depth, ret);
+	case ACCESS_INDEX:
+		return pointer_type(f, at, reg, depth, ret) ||
+		       pointer_type(f, at, a->from, depth, ret);
+	default: return false;
+	}
+}
+
+static bool writes(const struct access *a, int reg)
+{
+	return a->writes & 1u << reg || (a->kind == DISASM_CALL && is_lost_in_call(reg));
+}
+
 /* Finds what @reg points to before instruction @at; with the offset from there. */
 static bool pointer_type(struct follow *f, size_t at, int reg, int depth, struct typed *ret)
 {
-	const struct function_data *fn = f->function;
+	const struct access *code = f->function->code;
 	int64_t added = 0;
+	bool found = false;
 
-	while (reg >= 0 && reg < ACCESS_REGS && depth < NEST_MAX && f->steps_left-- > 0) {
+	while (!found && reg >= 0 && reg < ACCESS_REGS && depth < NEST_MAX && f->work_left > 0) {
 		const struct access *a;
-		bool found = false;
 
-		if (find_held(f, fn->code[at].addr, reg, ret)) {
-			ret->offset += added;
-			return true;
-		}
-		at = before(fn, at);
+		found = find_held(f, code[at].addr, reg, ret);
+		if (found)
+			break;
+		at = before(f, at);
 		if (at == SIZE_MAX)
 			return false;
-		a = &fn->code[at];
-		if (a->kind == DISASM_CALL && is_lost_in_call(reg))
-			found = reg == ACCESS_RAX && returned_type(fn, a, ret);
-		else if (!(a->writes & 1u << reg))
+		a = &code[at];
+		if (!writes(a, reg))
 			continue;
-		else if (a->to != reg)
-			return false;
-		else if (a->move == ACCESS_COPY)
+		if (a->move == ACCESS_COPY && a->to == reg) {
 			reg = a->from;
-		else if (a->move == ACCESS_ADD)
+		} else if (a->move == ACCESS_ADD && a->to == reg) {
 			added += a->memory.disp;
-		else if (a->move == ACCESS_LOAD)
-			found = loaded_type(f, at, &a->memory, depth + 1, ret);
-		else if (a->move == ACCESS_ADDRESS)
-			found = memory_type(f, at, &a->memory, depth + 1, ret);
-		else if (a->move == ACCESS_INDEX)
-			found = pointer_type(f, at, reg, depth + 1, ret) ||
-				pointer_type(f, at, a->from, depth + 1, ret);
-		else
-			return false;
-		if (found) {
-			ret->offset += added;
-			return true;
+		} else {
+			found = defined_type(f, at, reg, depth + 1, ret);
+			if (!found)
+				return false;
 		}
-		if (a->move != ACCESS_COPY && a->move != ACCESS_ADD)
-			return false;
 	}
-	return false;
+	if (found)
+		ret->offset += added;
+	return found;
 }
 
 static bool memory_type(struct follow *f, size_t at, const struct access_memory *m, int depth,
@@ -210,6 +230,6 @@ static bool memory_type(struct follow *f, size_t at, const struct access_memory 
 
 bool follow_access(struct follow *f, size_t at, struct typed *ret)
 {
-	f->steps_left = STEPS_MAX;
+	f->work_left = WORK_MAX;
 	return memory_type(f, at, &f->function->code[at].memory, 0, ret) && typed_is_inside(ret);
 }

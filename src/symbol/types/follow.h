@@ -18,7 +18,7 @@ struct follow {
 	const struct globals *globals;
 	const struct objects *objects;
 	Dwarf_CFI *cfi[2]; /* asked in this order; NULL: none */
-	int steps_left;
+	int64_t work_left; /* of this access */
 };
 
 /*
