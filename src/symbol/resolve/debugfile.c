@@ -234,6 +234,10 @@ static int open_in_place(const struct sources *src, const struct dso *dso, int l
 		source_accept(dso, NULL, false, dso->name, why);
 		return -ENOENT;
 	}
+	if (src->opts.is_cut && !named && !dso->ino)
+		return error_set(why, -ENOENT,
+				 "the recording is cut, and has neither a build-id nor an inode "
+				 "of the file");
 	if (dso->name[len] && !dso->build_id_size)
 		return error_set(why, -ENOENT, "the file was deleted, and no build-id is recorded");
 	if (!source_path(path, "%s%.*s", prefix, len, dso->name))

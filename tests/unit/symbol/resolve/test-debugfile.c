@@ -8,7 +8,8 @@ static void test_identity(void **state)
 {
 	struct place *p = *state;
 	uint64_t off = example_offset(p);
-	char symfs[128];
+	char symfs[128], path[128];
+	struct stat st;
 
 	assert_true(finds(p, off));
 	assert_true(test_symbol_example(1) == 4);
@@ -29,6 +30,10 @@ static void test_identity(void **state)
 	assert_why_none(p, "from another machine");
 	/* A recording that is cut does not say whose it is; the file's inode does. */
 	p->opts.is_cut = true;
+	assert_why_none(p, "neither a build-id nor an inode");
+	snprintf(path, sizeof(path), "%s/bin/prog", p->dir);
+	assert_int_equal(stat(path, &st), 0);
+	p->dso.ino = st.st_ino;
 	assert_true(finds(p, off));
 	p->dso.ino = 1;
 	p->dso.maj = 4095;
