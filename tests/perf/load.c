@@ -4,14 +4,16 @@
  * stripped, so its own loads have no names in a report.
  *
  * noploop [SECONDS]: noploop() runs. thloop [SECONDS [THREADS]]: THREADS threads, the first of
- * which is the main one, run test_loop(), called by thfunc() in the others.
+ * which is the main one, run test_loop(), called by thfunc() in the others. brstack [TIMES]:
+ * brstack() calls brstack_bench(), which takes branches of all kinds.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_THREADS 64
+#define MAX_THREADS   64
+#define BRSTACK_TIMES "20000000"
 
 static volatile int run = 1;
 static volatile unsigned int count;
@@ -34,6 +36,33 @@ __attribute__((noinline)) void *thfunc(void *arg)
 	return arg;
 }
 
+__attribute__((noinline)) void brstack_bar(void)
+{
+	count++;
+}
+
+__attribute__((noinline)) void brstack_foo(void)
+{
+	brstack_bar();
+	count++;
+}
+
+__attribute__((noinline)) void brstack_bench(void)
+{
+	void (*volatile indirect)(void) = brstack_foo;
+
+	if (count & 1)
+		indirect();
+	brstack_foo();
+	brstack_bar();
+}
+
+__attribute__((noinline)) void brstack(long times)
+{
+	while (times--)
+		brstack_bench();
+}
+
 static void *end_after(void *arg)
 {
 	usleep((useconds_t)(atof(arg) * 1e6));
@@ -46,6 +75,10 @@ int main(int argc, char **argv)
 	pthread_t timer, thread[MAX_THREADS];
 	int threads = argc > 3 ? atoi(argv[3]) : 2;
 
+	if (argc > 1 && !strcmp(argv[1], "brstack")) {
+		brstack(atol(argc > 2 ? argv[2] : BRSTACK_TIMES));
+		return 0;
+	}
 	if (argc < 2 || threads < 1 || threads > MAX_THREADS ||
 	    pthread_create(&timer, NULL, end_after, argc > 2 ? argv[2] : "1"))
 		return 1;
