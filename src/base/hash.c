@@ -42,6 +42,7 @@ uint64_t hash_bytes(uint64_t h, const void *p, size_t n)
 		h = hash_word(h, word);
 	}
 	word = 0;
-	memcpy(&word, at, n);
+	if (n) /* else @p may be NULL */
+		memcpy(&word, at, n);
 	return hash_word(h, word);
 }

@@ -25,7 +25,7 @@ static inline uint64_t hash_word(uint64_t h, uint64_t word)
 	return h ^ h >> 33;
 }
 
-/* As hash_word(), for @n bytes at @p and their number. */
+/* As hash_word(), for @n bytes at @p, which may be NULL if there are none, and their number. */
 uint64_t hash_bytes(uint64_t h, const void *p, size_t n);
 
 #endif

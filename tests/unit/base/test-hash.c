@@ -79,6 +79,7 @@ static void test_bytes(void **state)
 {
 	uint8_t bytes[40] = {0}, copy[41];
 
+	assert_true(hash_bytes(1, NULL, 0) == hash_bytes(1, bytes, 0));
 	for (size_t n = 0; n < sizeof(bytes); n++) {
 		uint64_t h = hash_bytes(1, bytes, n);
 
