@@ -68,8 +68,9 @@ def with_cycles(ringtail, data, trace):
     return b''.join(bytes([count] * bool(count)) + trace[a:b] for count, a, b in zip(counts, begins, begins[1:]))
 
 
-def make_recording(where, data, damage=b'', parts=0, exec_at=0, windows=()):
-    """With @damage in the middle, the trace in so many snapshots or in those of perf, or an exec at a time."""
+def make_recording(where, data, damage=b'', parts=0, exec_at=0, windows=(), moves=()):
+    """With @damage in the middle, the trace in so many snapshots or in those of perf, or an exec at a time. @moves: at
+    a time another file, which has the same code, is mapped over the program."""
     program = open(f'{where}/program').read()
     switches = [(int(time), int(tid)) for time, tid in lines(f'{where}/switches')]
     with open(f'{where}/trace', 'rb') as f:
@@ -79,6 +80,8 @@ def make_recording(where, data, damage=b'', parts=0, exec_at=0, windows=()):
     recording.start(pid, switches[0][0])
     if exec_at:
         recording.exec(program, list(code_maps(program)), exec_at)
+    for time, path in moves:
+        recording.program(path, list(code_maps(program)), time)
     for (_, before), (time, tid) in zip(switches, switches[1:]):
         recording.switch(tid, time, before)
     if parts:
@@ -125,6 +128,25 @@ def check_truth(ringtail, where, data):
     check('returns alone', branches(script(ringtail, data, '--itrace=r', '-F', FIELDS)),
           [b for b in true if b[3].startswith(('return', 'tr strt'))])
     check('skipped at the beginning', branches(script(ringtail, data, '--itrace=bs10', '-F', FIELDS)), true[10:])
+
+
+def check_maps(ringtail, where):
+    """Each branch is in the file that was mapped at its time, though it is one that came before."""
+    program, data, other = open(f'{where}/program').read(), f'{where}/maps.data', f'{where}/other'
+    times = [int(time) for time, _ in lines(f'{where}/switches')]
+    moves = [(times[len(times) * n // 6], program if n % 2 else other) for n in range(1, 6)]
+    shutil.copy(program, other)
+    make_recording(where, data, moves=moves)
+    wrong, seen = [], set()
+    for line in script(ringtail, data, '--itrace=b', '--ns', '-F', 'time,ip,sym,dso').splitlines():
+        time, place = re.match(r'\s*([\d.]+):\s+[0-9a-f]+ \S+ \((.*?)\)', line).groups()
+        time = int(time.replace('.', ''))
+        mapped = ([path for at, path in moves if at <= time] or [program])[-1]
+        seen.add((place, mapped))
+        if place not in (mapped, '[unknown]') and time not in dict(moves):
+            wrong.append((line, mapped))
+    check('branches are in the file that was mapped', wrong, [])
+    check('they are in both files', seen >= {(program, program), (other, other)}, True)
 
 
 def check_instructions(ringtail, data):
@@ -501,6 +523,7 @@ def main():
         check_calls(ringtail, data)
         check_latency(where, ringtail, data)
         check_exec(ringtail, where, data)
+        check_maps(ringtail, where)
         check_cycles(ringtail, where, data)
         check_damage(ringtail, where)
         check_errata(ringtail, where)
