@@ -421,6 +421,10 @@ def test_script_list_dlfilters(bench):
     lab.expect('listed', re.search(r'^  filter\.so +Prints samples$', short, re.MULTILINE), short)
     lab.expect('not those that others may write', 'strange.so' not in short, short)
     lab.expect('at length', 'It is for a test.' in long and 'It is for' not in short, long)
+    os.chmod(bench.folder, 0o1777)
+    short = bench.out('script', '--list-dlfilters')
+    os.chmod(bench.folder, 0o700)
+    lab.expect('none of a folder where others may write', 'filter.so' not in short, short)
 
 
 def test_script_latency(bench):

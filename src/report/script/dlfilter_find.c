@@ -67,18 +67,21 @@ static int is_library(const struct dirent *e)
 	return len > 3 && !strcmp(e->d_name + len - 3, ".so");
 }
 
-/* To list a filter is to run its code: not that of strangers. */
-static bool is_trusted(const char *path)
+/*
+ * To list a filter is to run its code: not that of strangers. Nor that of a folder where they may
+ * put another file in its place meanwhile.
+ */
+static bool is_trusted(const char *path, mode_t type)
 {
 	struct stat st;
 
-	return !stat(path, &st) && S_ISREG(st.st_mode) && (!st.st_uid || st.st_uid == geteuid()) &&
-	       !(st.st_mode & S_IWOTH);
+	return !stat(path, &st) && (st.st_mode & S_IFMT) == type &&
+	       (!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & S_IWOTH);
 }
 
 static void show(const char *path, const char *name, dlfilter_found_fn fn, void *arg)
 {
-	void *library = is_trusted(path) ? dlfilter_open(path) : NULL, *at;
+	void *library = is_trusted(path, S_IFREG) ? dlfilter_open(path) : NULL, *at;
 	const char *(*describe)(const char **more), *text, *more = NULL;
 
 	at = library ? dlsym(library, "filter_description") : NULL;
@@ -93,9 +96,12 @@ static void show(const char *path, const char *name, dlfilter_found_fn fn, void 
 static int list_folder(const char *folder, dlfilter_found_fn fn, void *arg)
 {
 	struct dirent **names;
-	int n = scandir(folder, &names, is_library, alphasort);
 	char path[PATH_MAX];
+	int n;
 
+	if (!is_trusted(folder, S_IFDIR))
+		return 0;
+	n = scandir(folder, &names, is_library, alphasort);
 	if (n < 0)
 		return errno == ENOMEM ? -ENOMEM : 0;
 	for (int i = 0; i < n; i++) {
