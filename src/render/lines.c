@@ -702,7 +702,7 @@ static void put_kept_head(struct lines *l, struct outbuf *out, const struct scri
 	kept->len = (uint32_t)(out->b.len - begin);
 	if (out->failed || kept->len > sizeof(kept->text))
 		kept->len = 0;
-	else
+	else if (kept->len)
 		memcpy(kept->text, out->b.data + begin, kept->len);
 }
 
@@ -710,7 +710,7 @@ static void keep(struct kept_branch *kept, const struct outbuf *out, size_t begi
 {
 	size_t len = out->b.len - begin;
 
-	if (out->failed || len > sizeof(kept->text))
+	if (out->failed || !len || len > sizeof(kept->text))
 		return;
 	memcpy(kept->text, out->b.data + begin, len);
 	kept->len = (uint32_t)len;
