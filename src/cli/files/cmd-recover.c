@@ -179,12 +179,15 @@ static int recover(const struct recover_args *a, struct data_file *df, struct er
 		if (!a->input.quiet)
 			complain("%s is whole: nothing is to be done", path);
 	} else {
-		complain("%s: %s", path, r.why);
-		say_found(a, &r);
 		if (!data_swapped(df) && data_kind(df) != DATA_PIPE)
 			make_build_ids(a, &build_ids.data);
 		if (!a->dry_run)
 			rc = recover_write(df, &r, &build_ids, 1, a->output, err);
+		/* A recorder that still writes was not killed. */
+		if (rc != -EBUSY) {
+			complain("%s: %s", path, r.why);
+			say_found(a, &r);
+		}
 		if (!rc)
 			say_lost(df, &r);
 		if (!rc && !a->dry_run && !a->input.quiet)
