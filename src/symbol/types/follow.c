@@ -110,10 +110,7 @@ static size_t before(struct follow *f, size_t at)
 	f->work_left--;
 	if (at && fn->code[at - 1].goes_on)
 		return at - 1;
-	for (size_t i = 0; i < fn->nr_code && f->work_left-- > 0; i++)
-		if (fn->code[i].kind == DISASM_JUMP && fn->code[i].target == fn->code[at].addr)
-			return i;
-	return SIZE_MAX;
+	return fn->jump[at] == UINT32_MAX ? SIZE_MAX : fn->jump[at];
 }
 
 static bool returned_type(struct follow *f, const struct access *a, struct typed *ret)

@@ -185,6 +185,25 @@ int function_read(Dwarf_Die *unit, uint64_t addr, struct function_data *ret)
 	return read_block(&r, &die, 0);
 }
 
+/* Notes which instruction is the first to jump to each one. */
+static int find_jumps(struct function_data *f)
+{
+	f->jump = malloc(f->nr_code * sizeof(*f->jump));
+	if (!f->jump)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->nr_code; i++)
+		f->jump[i] = UINT32_MAX;
+	for (size_t i = 0; i < f->nr_code; i++) {
+		size_t to = SIZE_MAX;
+
+		if (f->code[i].kind == DISASM_JUMP && f->code[i].target)
+			to = function_at(f, f->code[i].target);
+		if (to != SIZE_MAX && f->jump[to] == UINT32_MAX)
+			f->jump[to] = (uint32_t)i;
+	}
+	return 0;
+}
+
 int function_decode(struct disasm *d, const uint8_t *code, size_t len, uint64_t addr,
 		    struct function_data *ret)
 {
@@ -194,7 +213,7 @@ int function_decode(struct disasm *d, const uint8_t *code, size_t len, uint64_t 
 		disasm_access(d, code + at, len - at, addr + at, &ret->code[ret->nr_code]);
 		at += ret->code[ret->nr_code++].size;
 	}
-	return 0;
+	return ret->nr_code ? find_jumps(ret) : 0;
 }
 
 void function_release(struct function_data *f)
@@ -204,6 +223,7 @@ void function_release(struct function_data *f)
 	free(f->placed.variable);
 	free(f->returned);
 	free(f->code);
+	free(f->jump);
 	*f = (struct function_data){0};
 }
 

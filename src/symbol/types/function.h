@@ -37,6 +37,7 @@ struct function_data {
 	bool has_frame_base;
 	struct access *code; /* by address */
 	size_t nr_code, cap_code;
+	uint32_t *jump; /* of @code: index of the first jump there; UINT32_MAX: none */
 };
 
 /*
