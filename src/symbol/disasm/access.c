@@ -81,7 +81,7 @@ static void take_move(const cs_insn *insn, size_t to_at, struct access *ret)
 
 	if (reg == ACCESS_NO_REG || to->size != 8)
 		return;
-	ret->to = (int8_t)reg;
+	ret->to = reg;
 	if (insn->id == X86_INS_LEA && from->type == X86_OP_MEM)
 		ret->move = ACCESS_ADDRESS;
 	else if (is_move(insn->id) && from->type == X86_OP_MEM)
@@ -92,7 +92,7 @@ static void take_move(const cs_insn *insn, size_t to_at, struct access *ret)
 	else if (from->type == X86_OP_IMM && (insn->id == X86_INS_ADD || insn->id == X86_INS_SUB))
 		ret->move = ACCESS_ADD;
 	if (ret->move == ACCESS_COPY || ret->move == ACCESS_INDEX)
-		ret->from = (int8_t)number_of(from->reg);
+		ret->from = number_of(from->reg);
 	if (ret->move == ACCESS_ADD)
 		ret->memory.disp = insn->id == X86_INS_ADD ? from->imm : -from->imm;
 }

@@ -42,7 +42,7 @@ struct access {
 	struct access_memory memory; /* the last operand in memory, if @has_memory */
 	uint16_t writes;	     /* registers, one bit each */
 	uint8_t size;		     /* bytes of the instruction */
-	int8_t to, from;
+	int to, from;
 	enum access_move move;
 	enum disasm_kind kind;
 	bool has_memory;     /* it reads or writes memory that an operand names */
