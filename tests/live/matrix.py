@@ -32,7 +32,7 @@ import time
 
 from calls import PATIENCE, Calls, number
 from lab import Lab, Skip, calls_lost, end_well, need_tracefs, perf_samples, tell, wait_for
-from waits import SLICES, Waits, add_waits, compare, need_switches
+from waits import SLICES, Waits, add_waits, compare, need_switches, need_switches_still
 
 Cell = collections.namedtuple('Cell', 'reader compression container rotation target')
 
@@ -410,7 +410,13 @@ def run_all(cells, args, seen):
         with Lab(args.dev, args.release) as lab:
             with recording:
                 recorded = record(lab, cell, build)
-            return check(lab, cell, build, recorded, seen)
+            try:
+                return check(lab, cell, build, recorded, seen)
+            except AssertionError:
+                if has_waits(cell):
+                    with recording:
+                        need_switches_still()
+                raise
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         asked = {cell: pool.submit(tell, title(cell), lambda i=i, cell=cell: one(i, cell))
