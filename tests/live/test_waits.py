@@ -85,6 +85,21 @@ def test_waits_in_every_mode(lab):
         shutil.rmtree(lab.path('waits.data'), ignore_errors=True)
 
 
+def test_waits_in_a_namespace_of_pids(lab):
+    """Tracepoints have other numbers of threads than samples there. No wait is counted twice, and all have names."""
+    need_tracefs()
+    inside = ['unshare', '--pid', '--fork', '--mount-proc']
+    if not shutil.which('unshare') or subprocess.run([*inside, 'true'], check=False, stderr=subprocess.DEVNULL).returncode:
+        raise Skip('no namespaces of PIDs')
+    subprocess.run([*inside, lab.release + '/src/cli/ringtail', 'record', '--off-cpu', '-q', '-o', lab.path('waits.data'), '--',
+                    'sh', '-c', 'sleep 0.2; true'], check=True, timeout=60)
+    p = lab.run('report', '-i', 'waits.data', '--off-cpu', '--json', '--no-call-graph', '-s', 'comm,kind')
+    table = json.loads(p.stdout)['tables'][0]
+    kinds = [row['kind'] for row in table['rows'] if row['period'] > 150e6]
+    assert sorted(kinds) == ['child', 'sleep'], table['rows']
+    assert not re.search(r'^ *[?] ', lab.run('report', 'sched', '-i', 'waits.data').stdout, re.M), lab.last.stdout
+
+
 def test_contention_is_time_on_a_run_queue(lab):
     true = record(lab)
     queue = [r['period'] for r in rows(lab, '--off-cpu') if r['comm'] == 'w-queue' and r['kind'] == 'run queue']

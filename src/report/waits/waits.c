@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "report/waits/sched_event.h"
+#include "report/waits/tid_numbers.h"
 
 #define KEEP_BYTES 4096		/* a larger buffer of a thread is freed after use */
 #define MAX_KEPT   (256u << 20) /* bytes of all buffers */
@@ -31,6 +32,7 @@ struct waits_walker {
 	walk_fn fn;
 	void *arg;
 	struct sched_events events;
+	struct tid_numbers numbers;
 	struct pairing pairing;
 	struct kept_thread *threads;
 	size_t nr_threads, cap_threads;
@@ -299,6 +301,9 @@ static int take_sample(const struct walk_sample *ws, void *arg)
 	if (rc)
 		return rc;
 	sched_event_read(&w->events, ws, &e);
+	rc = tid_numbers_translate(&w->numbers, ws->s.tid, &e);
+	if (rc)
+		return rc;
 	switch (e.kind) {
 	case SCHED_EVENT_SWITCH: return take_switch(w, ws, &e);
 	case SCHED_EVENT_WAKEUP:
@@ -393,6 +398,7 @@ static void reset(struct waits_walker *w)
 	w->threads = NULL;
 	w->nr_threads = w->cap_threads = w->kept_bytes = 0;
 	pairing_release(&w->pairing);
+	tid_numbers_release(&w->numbers);
 	w->pairing = (struct pairing){.takers = {take_wait, take_run, w}};
 	w->counts.ran_ns = w->counts.unkept = 0;
 	w->snapshot = w->last_time = 0;
