@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Numbers of threads: equal ones, those of a namespace, of threads outside, of ended and of new
+ * ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
