@@ -18,7 +18,8 @@ int tid_numbers_translate(struct tid_numbers *n, uint32_t sampled, struct sched_
 	if (e->kind == SCHED_EVENT_NONE)
 		return 0;
 	if (leaves && sampled != ENDED) {
-		n->differ |= sampled != e->tid;
+		/* 0 alone tells nothing: a thread that has ended may have it, too. */
+		n->differ |= sampled && sampled != e->tid;
 		if (n->differ)
 			rc = id_table_put(&n->table, e->tid, sampled);
 	}

@@ -29,6 +29,10 @@ static void test_equal(void **state)
 	e = change(11, 10); /* the thread that leaves has ended */
 	assert_int_equal(tid_numbers_translate(&n, UINT32_MAX, &e), 0);
 	assert_int_equal(e.tid, 11);
+	e = change(12, 10); /* the same, where a recording has 0 for it */
+	assert_int_equal(tid_numbers_translate(&n, 0, &e), 0);
+	assert_int_equal(e.tid, 12);
+	assert_int_equal(e.next, 10);
 	tid_numbers_release(&n);
 }
 
