@@ -6,8 +6,9 @@
 #include "base/error.h"
 
 /*
- * Opens an unlinked file in $TMPDIR or /var/tmp. Returns its descriptor for close(), or a negative
- * errno with @err filled.
+ * Opens an unlinked file in $TMPDIR; where that is not set, in /var/tmp, /tmp or the current
+ * folder, the first that takes one. Returns its descriptor for close(), or a negative errno with
+ * @err filled.
  */
 int tmpfile_open(struct error *err);
 
