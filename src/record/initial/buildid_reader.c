@@ -29,7 +29,8 @@
 #define ANSWERS_MAX 65536u
 /* Low, but not SCHED_IDLE, which gets next to nothing on a busy machine: the files of short-lived
  * processes would be gone. */
-#define NICE 19
+#define NICE	   19
+#define PIDS_BYTES (1u << 16) /* of waiting requests to watch a process: some thousand */
 /* Enough for libelf. */
 #define STACK_SIZE (256u << 10)
 #define END_MS	   1000
@@ -39,7 +40,6 @@ struct id_request {
 	uint64_t start, end; /* of the map */
 	uint32_t pid;
 	bool kernel;
-	bool jit; /* of a perf-PID.map; has no file */
 };
 
 struct answer {
@@ -51,25 +51,31 @@ struct answer {
 	const struct early_table *table; /* of @early; NULL: the file's symbols were not read */
 };
 
-struct buildid_reader {
-	struct buildid_queue *queue;
+/* A thread and its requests. */
+struct server {
+	struct buildid_queue *queue; /* NULL: it was not started */
 	pthread_t thread;
 	sem_t wake;
+	bool ended; /* guarded by the reader's lock */
+};
+
+struct buildid_reader {
+	struct server ids, maps; /* @maps: only if it reads symbols */
 	_Atomic uint64_t asked, full;
-	_Atomic unsigned int references; /* of the owner, of the thread and of others */
+	_Atomic unsigned int references; /* of the owner, of the threads and of others */
 	atomic_bool stop;
-	struct perfmaps *jits;	   /* NULL: it reads no symbols */
-	struct early_tables early; /* the thread's, until it has ended */
+	struct perfmaps *jits;	   /* of @maps; NULL: it reads no symbols */
+	struct early_tables early; /* of @ids, until it has ended */
 
 	pthread_mutex_t lock; /* guards the fields below; buildid_reader_ask() never takes it */
 	pthread_cond_t answered;
 	uint64_t served; /* of @asked */
-	bool ended, behind;
+	bool behind;
 	struct answer *answers; /* the oldest first */
 	struct buildid_reader_stats stats;
 };
 
-/* --- the thread ----------------------------------------------------------------------------------
+/* --- the threads ---------------------------------------------------------------------------------
  */
 
 /* Bytes of the path of a file in the root directory of a process. */
@@ -190,14 +196,6 @@ static void count_served(struct buildid_reader *r)
 	pthread_cond_broadcast(&r->answered);
 }
 
-static void serve_jit(struct buildid_reader *r, uint32_t pid)
-{
-	perfmaps_watch(r->jits, pid);
-	pthread_mutex_lock(&r->lock);
-	count_served(r);
-	pthread_mutex_unlock(&r->lock);
-}
-
 /* Reads the file of a request. Returns 0 or a negative errno. */
 static int read_request(struct buildid_reader *r, const struct message *m, struct answer *ret)
 {
@@ -247,14 +245,22 @@ static void serve(struct buildid_reader *r, const struct message *m)
 	pthread_mutex_unlock(&r->lock);
 }
 
+static void server_release(struct server *s)
+{
+	if (!s->queue)
+		return;
+	sem_destroy(&s->wake);
+	buildid_queue_free(s->queue);
+}
+
 static void release(struct buildid_reader *r)
 {
 	while (r->answers)
 		forget(r, r->answers);
 	pthread_cond_destroy(&r->answered);
 	pthread_mutex_destroy(&r->lock);
-	sem_destroy(&r->wake);
-	buildid_queue_free(r->queue);
+	server_release(&r->ids);
+	server_release(&r->maps);
 	perfmaps_free(r->jits);
 	early_tables_release(&r->early);
 	free(r);
@@ -266,24 +272,16 @@ void buildid_reader_put(struct buildid_reader *r)
 		release(r);
 }
 
-/* Waits for a request, or until a JIT is to be looked at. */
-static void wait_for_work(struct buildid_reader *r)
+static void end_server(struct buildid_reader *r, struct server *s)
 {
-	int ms = r->jits ? perfmaps_poll(r->jits) : -1;
-	struct timespec until;
-
-	if (ms < 0) {
-		sem_wait(&r->wake);
-		return;
-	}
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += (long)(ms % 1000) * 1000000;
-	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	sem_timedwait(&r->wake, &until);
+	pthread_mutex_lock(&r->lock);
+	s->ended = true;
+	pthread_cond_broadcast(&r->answered);
+	pthread_mutex_unlock(&r->lock);
+	buildid_reader_put(r);
 }
 
-static void *work(void *arg)
+static void *read_ids(void *arg)
 {
 	struct buildid_reader *r = arg;
 	struct message m;
@@ -291,69 +289,139 @@ static void *work(void *arg)
 	pthread_setname_np(pthread_self(), "build-ids");
 	priority_nice(NICE);
 	while (!atomic_load(&r->stop)) {
-		if (!buildid_queue_take(r->queue, &m, sizeof(m)))
-			wait_for_work(r);
-		else if (m.request.jit)
-			serve_jit(r, m.request.pid);
-		else
+		if (buildid_queue_take(r->ids.queue, &m, sizeof(m)))
 			serve(r, &m);
+		else
+			sem_wait(&r->ids.wake);
 	}
-	pthread_mutex_lock(&r->lock);
-	r->ended = true;
-	pthread_cond_broadcast(&r->answered);
-	pthread_mutex_unlock(&r->lock);
-	buildid_reader_put(r);
+	end_server(r, &r->ids);
+	return NULL;
+}
+
+/* Waits for a request, or until a process is to be looked at. */
+static void wait_for_process(struct buildid_reader *r)
+{
+	int ms = perfmaps_poll(r->jits);
+	struct timespec until;
+
+	if (ms < 0) {
+		sem_wait(&r->maps.wake);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
+	until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	sem_timedwait(&r->maps.wake, &until);
+}
+
+/* It does little, but in time: a JIT may remove its file at any moment. */
+static void *watch_maps(void *arg)
+{
+	struct buildid_reader *r = arg;
+	uint32_t pid;
+
+	pthread_setname_np(pthread_self(), "perf-maps");
+	priority_nice(0); /* the recorder's other threads have more */
+	while (!atomic_load(&r->stop)) {
+		if (!buildid_queue_take(r->maps.queue, &pid, sizeof(pid))) {
+			wait_for_process(r);
+			continue;
+		}
+		perfmaps_watch(r->jits, pid);
+		pthread_mutex_lock(&r->lock);
+		count_served(r);
+		pthread_mutex_unlock(&r->lock);
+	}
+	end_server(r, &r->maps);
 	return NULL;
 }
 
 /* --- start and end -------------------------------------------------------------------------------
  */
 
+static int server_start(struct buildid_reader *r, struct server *s, size_t bytes,
+			void *(*work)(void *))
+{
+	int rc;
+
+	s->queue = buildid_queue_new(bytes);
+	if (!s->queue)
+		return -ENOMEM;
+	sem_init(&s->wake, 0, 0);
+	atomic_fetch_add(&r->references, 1);
+	rc = thread_start(STACK_SIZE, work, r, &s->thread);
+	if (!rc)
+		return 0;
+	server_release(s);
+	s->queue = NULL;
+	atomic_fetch_sub(&r->references, 1);
+	return rc;
+}
+
 int buildid_reader_new(bool names, bool lines, struct buildid_reader **ret)
 {
 	struct buildid_reader *r = calloc(1, sizeof(*r));
-	int rc = -ENOMEM;
+	int rc = 0;
 
 	if (!r)
 		return -ENOMEM;
 	pthread_mutex_init(&r->lock, NULL);
 	thread_cond_init(&r->answered);
-	sem_init(&r->wake, 0, 0);
-	r->queue = buildid_queue_new(QUEUE_BYTES);
-	if (names)
-		r->jits = perfmaps_new();
+	atomic_store(&r->references, 1);
 	r->early.copies = lines;
-	atomic_store(&r->references, 2);
-	if (r->queue && (r->jits || !names))
-		rc = thread_start(STACK_SIZE, work, r, &r->thread);
+	if (names) {
+		r->jits = perfmaps_new();
+		rc = r->jits ? server_start(r, &r->maps, PIDS_BYTES, watch_maps) : -ENOMEM;
+	}
+	if (!rc)
+		rc = server_start(r, &r->ids, QUEUE_BYTES, read_ids);
 	if (rc)
-		release(r);
+		buildid_reader_free(r);
 	else
 		*ret = r;
 	return rc;
 }
 
+static bool has_ended(const struct server *s)
+{
+	return !s->queue || s->ended;
+}
+
+static void server_stop(struct server *s)
+{
+	if (s->queue)
+		sem_post(&s->wake);
+}
+
+/* A thread that has not ended hangs in a file system. */
+static void server_leave(struct server *s, bool ended)
+{
+	if (s->queue && ended)
+		pthread_join(s->thread, NULL);
+	else if (s->queue)
+		pthread_detach(s->thread);
+}
+
 void buildid_reader_free(struct buildid_reader *r)
 {
 	const struct timespec until = timespec_of_deadline(now_ms() + END_MS);
-	pthread_t thread;
+	bool ids, maps;
 	int rc = 0;
-	bool ended;
 
 	if (!r)
 		return;
-	thread = r->thread;
 	atomic_store(&r->stop, true);
-	sem_post(&r->wake);
+	server_stop(&r->ids);
+	server_stop(&r->maps);
 	pthread_mutex_lock(&r->lock);
-	while (!r->ended && !rc)
+	while (!(has_ended(&r->ids) && has_ended(&r->maps)) && !rc)
 		rc = pthread_cond_timedwait(&r->answered, &r->lock, &until);
-	ended = r->ended;
+	ids = has_ended(&r->ids);
+	maps = has_ended(&r->maps);
 	pthread_mutex_unlock(&r->lock);
-	if (ended)
-		pthread_join(thread, NULL);
-	else
-		pthread_detach(thread);
+	server_leave(&r->ids, ids);
+	server_leave(&r->maps, maps);
 	buildid_reader_put(r);
 }
 
@@ -375,24 +443,22 @@ struct build_id_key buildid_reader_kernel_key(const char *name)
 	};
 }
 
-/* Puts a request into the queue. Returns false if there is no room. */
-static bool put(struct buildid_reader *r, const struct id_request *request, const char *name,
-		size_t len)
+/* Puts a request into a queue. Returns false if there is no room. */
+static bool put(struct buildid_reader *r, struct server *s, const void *request, size_t size,
+		const char *name, size_t len)
 {
-	if (!buildid_queue_put(r->queue, request, sizeof(*request), name, len)) {
+	if (!buildid_queue_put(s->queue, request, size, name, len)) {
 		atomic_fetch_add(&r->full, 1);
 		return false;
 	}
 	atomic_fetch_add(&r->asked, 1);
-	sem_post(&r->wake);
+	sem_post(&s->wake);
 	return true;
 }
 
 bool buildid_reader_watch_jit(struct buildid_reader *r, uint32_t pid)
 {
-	const struct id_request request = {.pid = pid, .jit = true};
-
-	return !r->jits || put(r, &request, "", 1);
+	return !r->jits || put(r, &r->maps, &pid, sizeof(pid), "", 0);
 }
 
 int buildid_reader_jit_map(struct buildid_reader *r, uint32_t pid)
@@ -413,7 +479,7 @@ bool buildid_reader_ask(struct buildid_reader *r, const struct build_id_key *key
 	size_t len = strlen(map->filename) + 1;
 
 	if (len <= PATH_MAX)
-		return put(r, &request, map->filename, len);
+		return put(r, &r->ids, &request, sizeof(request), map->filename, len);
 	atomic_fetch_add(&r->full, 1);
 	return false;
 }

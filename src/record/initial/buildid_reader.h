@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that reads the build-ids of mapped files, soon after each was mapped.
+ * A thread that reads the build-ids of mapped files, soon after each was mapped, and one that keeps
+ * the perf-PID.map files of JITs.
  *
  * The kernel can put build-ids into MMAP2 records (attr.build_id). But then it also marks the
  * records of all other recorders, and perf up to at least 6.12 fails on those. So this thread
  * reads each file once, soon after it was mapped, while file and process still exist.
  *
- * The thread runs at nice 19. buildid_reader_ask() neither waits nor allocates
- * (record/initial/buildid_queue.h). If the queue has no room for a file, the recorder reads it at
- * the end, if it still exists.
+ * The thread of build-ids runs at nice 19; that of perf-PID.map files does little and runs at nice
+ * 0, since on a busy machine a JIT would end before the other comes to it. buildid_reader_ask()
+ * neither waits nor allocates (record/initial/buildid_queue.h). If the queue has no room for a
+ * file, the recorder reads it at the end, if it still exists.
  *
  * Threads: see each function. Times are in ms.
  */
@@ -23,14 +25,14 @@
 struct buildid_reader;
 
 /*
- * Starts the thread. With @names it also reads the symbols of files that may vanish
+ * Starts the threads. With @names it also reads the symbols of files that may vanish
  * (record/initial/early_table.h), with @lines it copies such files. Returns 0 with *@ret for
  * buildid_reader_free(), or a negative errno.
  */
 int buildid_reader_new(bool names, bool lines, struct buildid_reader **ret);
 
 /*
- * Ends the thread and puts the reference of buildid_reader_new(). A thread that hangs in a file
+ * Ends the threads and puts the reference of buildid_reader_new(). A thread that hangs in a file
  * system is detached after a second, and puts its own at its end. Accepts NULL.
  */
 void buildid_reader_free(struct buildid_reader *r);
