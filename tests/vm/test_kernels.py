@@ -161,8 +161,9 @@ def test_hardware_events_are_counted():
     g = arm64_guest()
     (_, truth, running, _), = counts_of(g, 'alone')
     assert truth > 1e6 and running == 100, (truth, running)
-    cycles, instructions, clock = counts_of(g, 'grouped')
-    assert abs(instructions[1] / truth - 1) < .02 and instructions[3] == 'insn per cycle', (instructions, truth)
+    found = sorted((counts_of(g, f'grouped-{i}') for i in (1, 2, 3)), key=lambda rows: rows[1][1])
+    cycles, instructions, clock = found[1]
+    assert abs(instructions[1] / truth - 1) < .02 and instructions[3] == 'insn per cycle', (found, truth)
     assert cycles[1] > 0 and cycles[3] == 'GHz' and clock[3] == 'CPUs utilized', (cycles, clock)
     turns = counts_of(g, 'turns')
     assert len(turns) == 12 and any(row[2] < 90 for row in turns), turns
