@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock_ns.h"
 #include "base/human.h"
 #include "record/plan/options.h"
 #include "sys/kernel/priority.h"
@@ -54,13 +55,14 @@ struct worker {
 	pthread_mutex_t lock; /* guards what follows */
 	enum worker_command command;
 	uint64_t asked, done; /* numbers of commands */
+	bool reads;	      /* the reader has begun */
 	bool paused;	      /* the reader waits for @resumed */
 	pthread_cond_t resumed;
 	bool held, waived;     /* held: the writer is to stop; waived: nothing stops it any more */
 	bool retargeting;      /* worker_hold() stopped it, not a full output */
 	bool busy;	       /* a thread uses the sink */
 	bool failed;	       /* the sink has failed; its user's */
-	pthread_cond_t turned; /* held, waived or busy has changed */
+	pthread_cond_t turned; /* reads, held, waived or busy has changed */
 	bool hung_up, full, ended;
 	struct room *handed, **handed_end; /* by the main thread, in this order */
 	struct room *spare;
@@ -82,7 +84,7 @@ int worker_new(const struct worker_opts *opts, struct worker **ret, struct error
 	w->handed_end = &w->handed;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->resumed, NULL);
-	pthread_cond_init(&w->turned, NULL);
+	thread_cond_init(&w->turned);
 	w->fifo = fifo_new(opts->buffer);
 	if (!w->fifo) {
 		rc = error_set(err, -ENOMEM,
@@ -312,6 +314,14 @@ static void raise_reader(const struct worker *w)
 		priority_nice(RECORD_NICE_READER);
 }
 
+static void say_that_it_reads(struct worker *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->reads = true;
+	pthread_cond_broadcast(&w->turned);
+	pthread_mutex_unlock(&w->lock);
+}
+
 static void *read_main(void *arg)
 {
 	struct worker *w = arg;
@@ -321,6 +331,7 @@ static void *read_main(void *arg)
 
 	name_thread("reader", w->opts.number);
 	raise_reader(w);
+	say_that_it_reads(w);
 	while (!rc && !end) {
 		ask_for_room(w);
 		woken = reader_wait(w->reader, &fd, 1, &err);
@@ -584,6 +595,17 @@ int worker_start(struct worker *w, struct error *err)
 		rc = create_threads(w, &attr);
 	pthread_attr_destroy(&attr);
 	return rc ? error_sys(err, rc, "cannot start a thread that reads rings") : 0;
+}
+
+void worker_await(struct worker *w, uint64_t deadline)
+{
+	const struct timespec until = timespec_of_deadline(deadline);
+	int rc = 0;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->reads && !rc)
+		rc = pthread_cond_timedwait(&w->turned, &w->lock, &until);
+	pthread_mutex_unlock(&w->lock);
 }
 
 void worker_ask(struct worker *w, enum worker_command command)

@@ -76,6 +76,12 @@ int worker_add_ring(struct worker *w, const struct reader_source *source, struct
  */
 int worker_start(struct worker *w, struct error *err);
 
+/*
+ * After worker_start(): waits until the reader runs, or until @deadline (of now_ms()). A new thread
+ * waits for its CPU, and for memory while another thread changes the process's maps.
+ */
+void worker_await(struct worker *w, uint64_t deadline);
+
 /* Gives the reader a command and returns at once. */
 void worker_ask(struct worker *w, enum worker_command command);
 

@@ -16,7 +16,8 @@
 #include "sys/kernel/memory.h"
 #include "sys/kernel/priority.h"
 
-#define BREATH_MS 100 /* longest time between two calls of service_status_alive() */
+#define START_MS  1000 /* that the start waits for readers */
+#define BREATH_MS 100  /* longest time between two calls of service_status_alive() */
 
 /* Buffer memory, if its size is not given: the lesser of this and a 16th of memory. */
 #define BUFFER_BYTES ((uint64_t)256 << 20)
@@ -408,6 +409,7 @@ int crew_hire(struct crew *crew, const struct plan *plan, const struct opened *o
 
 int crew_start(struct crew *crew, struct error *err)
 {
+	const uint64_t deadline = now_ms() + START_MS;
 	int rc = 0;
 
 	/* Not before: what existed before the recording is older than what the taps show. */
@@ -415,6 +417,9 @@ int crew_start(struct crew *crew, struct error *err)
 		chain_maker_gather_by(crew->chains, sideband_taps_show, crew->taps);
 	for (size_t i = 0; !rc && i < crew->nr; i++)
 		rc = worker_start(crew->workers[i], err);
+	/* What is recorded begins when all rings are read. A CPU may be another's for longer. */
+	for (size_t i = 0; !rc && i < crew->nr; i++)
+		worker_await(crew->workers[i], deadline);
 	crew->running = true;
 	crew->whole = !rc;
 	return rc;

@@ -152,10 +152,13 @@ static void put(struct lab *lab, unsigned int i, unsigned int n)
 	__atomic_store_n(&page->data_head, lab->heads[i], __ATOMIC_RELEASE);
 }
 
+/* A reader that never says that it runs would make each test wait. */
 static void start(struct lab *lab)
 {
 	for (unsigned int i = 0; i < WORKERS; i++)
 		assert_int_equal(worker_start(lab->workers[i], NULL), 0);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		worker_await(lab->workers[i], UINT64_MAX / 2);
 }
 
 static void ask(struct lab *lab, enum worker_command command)
