@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from lab import DIR, FILES, HERE, TOP, Skip, arm64_build, call, kernel, last_line
 
@@ -21,7 +22,8 @@ UNIT, STEP, GUEST = 2000, 600, int(os.environ.get('ARM64_SECONDS', '21600'))
 SMALLER = 8
 # Time in a guest goes by instructions, 125 million a second of all CPUs, and not while all wait: a machine that has other
 # work to do makes no test late.
-CLOCK = ['-icount', 'shift=3,sleep=off']
+CLOCK = ['-icount', os.environ.get('ARM64_CLOCK', 'shift=3,sleep=off')]
+CPUS = os.environ.get('ARM64_CPUS', '4')  # each test of all CPUs is twice as much to emulate on twice as many
 # Tests that fail because of the emulator, and why: their failures are skips. Tests that lack a program skip themselves.
 EMULATED = {
     'unwind: truncated_stacks_end_early_and_without_a_word':
@@ -37,6 +39,8 @@ echo nobody:x:65534:65534::/:/bin/false >>/etc/passwd
 # As upstream's kernels begin, not as Debian's; and interrupts that emulation makes slow take no samples away.
 echo 2 >/proc/sys/kernel/perf_event_paranoid
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+# The emulator translates code again that lies at another address.
+echo 0 >/proc/sys/kernel/randomize_va_space
 # Until something is switched on for the groups below the root, they have no perf events either. systemd does that elsewhere.
 echo +pids >/sys/fs/cgroup/cgroup.subtree_control
 '''
@@ -148,13 +152,13 @@ def judged(result, text):
     return ('skip', f'{slow} {EMULATED[slow]}') if slow else (result, text)
 
 
-def run(name, command):
+def run(name, command, titles=()):
     """Runs in a guest those tests that have no result yet, and prints the results of all."""
     results = Results(name)
     for _, line in results.lines:
         print(line, flush=True)
     if not results.ended:
-        run_guest(name, command(results.parts()), results)
+        run_guest(name, command(results.parts()), results, titles)
     counts = [results.count(words) for words in ('ok', FAILED, 'skip')]
     print('    arm64 {}: {} passed, {} failed, {} skipped'.format(name, *counts), flush=True)
     assert results.ended, f'no end within {GUEST} s, or the guest went down: see {DIR}/logs/{name}; a new run goes on'
@@ -162,14 +166,19 @@ def run(name, command):
     assert not counts[1], f'{counts[1]} of {sum(counts)} failed'
 
 
-def run_guest(name, command, results):
+def titled(text, titles):
+    """Returns the title with which a result begins. One may begin as another does."""
+    return max((title for title in titles if (text + ' ').startswith(title + ' ')), key=len, default=text)
+
+
+def run_guest(name, command, results, titles):
     """
     Runs a command of the tree in a guest, and prints and keeps the results of its tests as they come. A line
     `part: NAME` begins each part, if it has several tests; of others their title is the name.
     """
     build, part, lines = DIR + '/arm64/build', None, []
     script = f'{FILES.name}/{name}.sh'
-    argv = [HERE + '/boot', '-v', '-t', str(GUEST), '-s', '4', '-M', '4096', '-k', kernel('arm64', None), '-i',
+    argv = [HERE + '/boot', '-v', '-t', str(GUEST), '-s', CPUS, '-M', '4096', '-k', kernel('arm64', None), '-i',
             initramfs()[0], script, '--', *CLOCK]
     with open(script, 'w', encoding='utf-8') as f:
         f.write(PREPARE.format(places=f'{TOP} {build}', top=TOP) + f'{command}; echo "ended: $?"\n')
@@ -189,7 +198,7 @@ def run_guest(name, command, results):
                 print(line if match else '    ' + line, flush=True)
             ends = line.startswith(('part: ', 'ended: '))
             if lines and (ends or not part):
-                results.add(part or ' '.join(match[2].split()[:2]), lines)
+                results.add(part or titled(match[2], titles), lines)
                 lines = []
             if line.startswith('part: '):
                 part = line.partition(' ')[2]
@@ -209,12 +218,20 @@ def long_arm64_unit_tests():
     run('unit', command)
 
 
+def live_titles(name):
+    """Returns the titles of a module's tests."""
+    p = call([sys.executable, '-c', "import run, sys; print(*run.tests(sys.argv[1:]), sep='\\n')", name + ':'],
+             cwd=TOP + '/tests/live')
+    assert p.returncode == 0, p.stderr
+    return p.stdout.splitlines()
+
+
 def live(name):
     """A guest for each module, so that one that goes down takes no other results with it."""
-    build = DIR + '/arm64/build'
+    build, titles = DIR + '/arm64/build', live_titles(name)
     run(name, lambda done: ' '.join([f'PATIENCE={STEP} LOAD_DIVISOR={SMALLER} python3 tests/live/run.py',
                                      f'{build} {build} {name}:',
-                                     *(f"'-{title}'" for title in done)]))
+                                     *(f"'-{title}'" for title in done)]), titles)
 
 
 for path in sorted(glob.glob(TOP + '/tests/live/test_*.py')):
