@@ -35,6 +35,7 @@ FAILED = 'FAIL', 'not ok'
 RESULT = re.compile(r'(ok|not ok|FAIL|skip)\b[ :]*(.*)')
 PREPARE = r'''for at in {places}; do mkdir -p $at; mount --bind /host$at $at; done
 cd {top}
+[ ! -e /usr/lib/fuse.ko ] || insmod /usr/lib/fuse.ko
 echo nobody:x:65534:65534::/:/bin/false >>/etc/passwd
 # As upstream's kernels begin, not as Debian's; and interrupts that emulation makes slow take no samples away.
 echo 2 >/proc/sys/kernel/perf_event_paranoid
@@ -63,7 +64,9 @@ def initramfs():
                  *(f'{build}/{name}' for name in ('tests', 'src', 'demo'))):
         shutil.copytree(path, f'{stage}/host{path}', symlinks=True, ignore=leave_out)
     out = DIR + '/arm64/initramfs-tests'
-    p = call([HERE + '/pack', '-r', DIR + '/arm64/root', '-t', DIR + '/arm64/tree', '-t', stage, out])
+    fuse = kernel('arm64', None).replace('/vmlinuz-', '/fuse-') + '.ko'
+    p = call([HERE + '/pack', '-r', DIR + '/arm64/root', '-t', DIR + '/arm64/tree', '-t', stage, out,
+              *([fuse + '=/usr/lib/fuse.ko'] if os.path.exists(fuse) else [])])
     digests = {path[len(stage) + len('/host'):]: digest(path)
                for path in glob.glob(stage + '/host/**', recursive=True) if os.path.isfile(path)}
     shutil.rmtree(stage)
