@@ -521,24 +521,6 @@ bool state_maps_steady(const struct state *s, uint32_t pid, uint8_t cpumode, str
 	}
 }
 
-bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,
-		  struct moment first, struct moment last)
-{
-	struct location a, b;
-
-	if (tid && !threads_comm_is_steady(&s->threads, tid, first, last))
-		return false;
-	if (!state_maps_steady(s, pid, cpumode, first, last))
-		return false;
-	/*
-	 * Within one version maps are only added, so equal answers at both ends hold in between,
-	 * too.
-	 */
-	state_find(s, pid, cpumode, ip, first, &a);
-	state_find(s, pid, cpumode, ip, last, &b);
-	return a.map == b.map;
-}
-
 /* Returns the map that is known to hold all addresses from @low to @high in @version; or NULL. */
 static const struct map *holds_all(const struct state *s, const struct space_version *version,
 				   struct moment at, uint64_t low, uint64_t high,
@@ -572,6 +554,25 @@ bool state_find_steady(const struct state *s, uint32_t pid, uint64_t low, uint64
 		if (holds_all(s, v + 1, v[1].at, low, high, &later) != map)
 			return false;
 	return true;
+}
+
+bool state_steady(const struct state *s, uint32_t pid, uint32_t tid, uint8_t cpumode, uint64_t ip,
+		  struct moment first, struct moment last)
+{
+	struct location a, b;
+
+	if (tid && !threads_comm_is_steady(&s->threads, tid, first, last))
+		return false;
+	if (!state_maps_steady(s, pid, cpumode, first, last))
+		return cpumode == PERF_RECORD_MISC_USER &&
+		       state_find_steady(s, pid, ip, ip, first, last, &a) && a.map;
+	/*
+	 * Within one version maps are only added, so equal answers at both ends hold in between,
+	 * too.
+	 */
+	state_find(s, pid, cpumode, ip, first, &a);
+	state_find(s, pid, cpumode, ip, last, &b);
+	return a.map == b.map;
 }
 
 void state_show_kernel_paths(struct state *s, const char *vmlinux)

@@ -565,15 +565,42 @@ enum digest_kind frames_digest(const struct trace *t)
 	return t->cfi ? DIGEST_STACKS : DIGEST_CHAINS;
 }
 
-/* Whether the frames from the copy of the stack are where they were. */
-static bool stack_is_steady(const struct trace *t, const struct digest *d,
-			    const struct digest_entry *e)
+/*
+ * Whether all addresses of the entry's process and of the kernel are where they were: most
+ * processes run long after their last map.
+ */
+static bool is_calm(const struct trace *t, const struct digest_entry *e)
 {
+	struct moment from, until;
+
+	return state_calm(t->state, e->pid, e->first, &from, &until) &&
+	       moment_before(e->last, until);
+}
+
+/* The samples of an entry, for frame_is_steady(). */
+struct steady_span {
+	const struct trace *trace;
+	const struct digest_entry *entry;
+	bool calm;
+};
+
+static bool frame_is_steady(const struct steady_span *s, uint8_t cpumode, uint64_t ip)
+{
+	const struct digest_entry *e = s->entry;
+
+	if (s->calm && (cpumode == PERF_RECORD_MISC_USER || cpumode == PERF_RECORD_MISC_KERNEL))
+		return true;
+	return state_steady(s->trace->state, e->pid, e->tid, cpumode, ip, e->first, e->last);
+}
+
+/* Whether the frames from the copy of the stack are where they were. */
+static bool stack_is_steady(const struct steady_span *s, const struct digest *d)
+{
+	const struct digest_entry *e = s->entry;
 	const uint64_t *chain = digest_chain(d, e);
 
 	for (uint32_t i = e->chain_nr - e->stack.frames; i < e->chain_nr; i++)
-		if (!state_steady(t->state, e->pid, e->tid, PERF_RECORD_MISC_USER,
-				  looked_up(chain[i]), e->first, e->last))
+		if (!frame_is_steady(s, PERF_RECORD_MISC_USER, looked_up(chain[i])))
 			return false;
 	return true;
 }
@@ -582,20 +609,21 @@ bool frames_are_steady(const struct trace *t, const struct digest *d, const stru
 {
 	const uint64_t *chain = digest_chain(d, e);
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
+	struct steady_span s = {.trace = t, .entry = e};
 
 	if (e->samples == 1)
 		return true;
 	if (!state_steady(t->state, e->pid, e->tid, e->cpumode, e->ip, e->first, e->last))
 		return false;
+	s.calm = is_calm(t, e);
 	for (uint32_t i = 0; i < e->chain_nr - e->stack.frames; i++) {
 		int mode = chain[i] < PERF_CONTEXT_MAX ? cpumode : context_mode(chain[i]);
 
 		if (mode < 0) /* the chain is corrupt, and has no frames */
 			return true;
 		cpumode = (uint8_t)mode;
-		if (chain[i] < PERF_CONTEXT_MAX &&
-		    !state_steady(t->state, e->pid, e->tid, cpumode, chain[i], e->first, e->last))
+		if (chain[i] < PERF_CONTEXT_MAX && !frame_is_steady(&s, cpumode, chain[i]))
 			return false;
 	}
-	return stack_is_steady(t, d, e);
+	return stack_is_steady(&s, d);
 }

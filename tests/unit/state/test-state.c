@@ -358,6 +358,38 @@ static void apply_mmap(struct state *s, uint16_t misc, struct pd_mmap mmap)
 
 static const struct moment later = {100, 0};
 
+/* Maps that change elsewhere do not matter to an address, but an exec() does, also to the same
+ * file. */
+static void steady_beside_changes(void **unused)
+{
+	struct state *s = state_new();
+	struct pd_record program = {
+		.mmap = {.pid = 7, .addr = 0x1000, .len = 0x2000, .filename = "/bin/program"}};
+	struct pd_record library = {
+		.mmap = {.pid = 7, .addr = 0x8000, .len = 0x2000, .filename = "/lib/library"}};
+	struct pd_record exec = {.comm = {.pid = 7, .tid = 7, .comm = "program", .exec = true}};
+
+	assert_non_null(s);
+	apply(s, PERF_RECORD_MMAP2, 2, program, 10);
+	apply(s, PERF_RECORD_MMAP2, 2, library, 20);
+	for (unsigned int i = 1; i < 4; i++) { /* new versions of all maps */
+		library.mmap.pgoff = i * 0x1000;
+		apply(s, PERF_RECORD_MMAP2, 2, library, 20 + i * 10);
+	}
+	apply(s, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, exec, 60);
+	apply(s, PERF_RECORD_MMAP2, 2, program, 70);
+	assert_int_equal(state_finish(s), 0);
+	assert_true(state_steady(s, 7, 0, PERF_RECORD_MISC_USER, 0x1800, (struct moment){15, 0},
+				 (struct moment){55, 0}));
+	assert_false(state_steady(s, 7, 0, PERF_RECORD_MISC_USER, 0x8800, (struct moment){25, 0},
+				  (struct moment){55, 0}));
+	assert_false(state_steady(s, 7, 0, PERF_RECORD_MISC_USER, 0x1800, (struct moment){15, 0},
+				  (struct moment){80, 0}));
+	assert_false(state_steady(s, 7, 0, PERF_RECORD_MISC_USER, 0x7000, (struct moment){15, 0},
+				  (struct moment){55, 0}));
+	state_free(s);
+}
+
 /* What lies at @ip; @ret_addr may be NULL. */
 static const struct dso *at_ip(const struct state *s, uint32_t pid, uint8_t cpumode, uint64_t ip,
 			       uint64_t *ret_addr)
@@ -752,6 +784,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_moment_as_replayed),
+		cmocka_unit_test(steady_beside_changes),
 		cmocka_unit_test(names_and_kinds),
 		cmocka_unit_test(kernel_as_recorded),
 		cmocka_unit_test(identity),
