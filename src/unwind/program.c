@@ -232,15 +232,28 @@ static void run(struct program *p, struct unwind_reader r)
 	}
 }
 
+/* Leaves out @remembered: it is most of @p, and few programs use it. */
+static void program_init(struct program *p, const struct cfi_entry *e,
+			 const struct unwind_arch *arch, uint64_t addr)
+{
+	p->e = e;
+	p->arch = arch;
+	p->rules = (struct cfi_rules){.ra = (uint8_t)e->ra, .signal = e->signal};
+	p->initial = (struct cfi_rules){0};
+	p->depth = 0;
+	p->loc = e->start;
+	p->addr = addr;
+	p->bad = false;
+}
+
 int cfi_program_run(const struct cfi_entry *e, const struct unwind_arch *arch, uint64_t addr,
 		    struct cfi_row **ret)
 {
-	struct program p = {.e = e, .arch = arch, .loc = e->start, .addr = addr};
+	struct program p;
 
 	if (e->ra >= arch->nr)
 		return -EBADMSG;
-	p.rules.ra = (uint8_t)e->ra;
-	p.rules.signal = e->signal;
+	program_init(&p, e, arch, addr);
 	run(&p, e->initial);
 	p.initial = p.rules;
 	p.loc = e->start;
