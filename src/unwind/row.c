@@ -23,6 +23,8 @@ struct cfi_row {
 	struct packed cfa; /* gives the CFA of the frame itself */
 	uint8_t ra, nr;
 	bool signal, sets_sp; /* @sets_sp: a rule gives the caller's stack pointer, not the CFA */
+	bool saves_only;      /* words of 64 bits, all below or above the CFA, are all rules */
+	uint64_t set;	      /* bit N: a rule gives register N */
 	struct packed rule[]; /* @nr rules, then the bytes of expressions */
 };
 
@@ -96,6 +98,16 @@ static bool tells_caller(const struct cfi_rules *rules, const struct unwind_arch
 	       (rules->rule[rules->ra].kind == CFI_SAME && arch->perf[rules->ra] != arch->pc);
 }
 
+/* Whether the rules are those of most code: callee-saved registers on the stack, nothing else. */
+static bool saves_only(const struct cfi_row *row, const struct unwind_arch *arch)
+{
+	bool ret = arch->word == sizeof(uint64_t) && !row->sets_sp;
+
+	for (uint8_t i = 0; i < row->nr; i++)
+		ret &= row->rule[i].kind == CFI_MEMORY && row->rule[i].base == UNWIND_CFA;
+	return ret;
+}
+
 int cfi_row_new(const struct cfi_rules *rules, const struct unwind_arch *arch, struct cfi_row **ret)
 {
 	struct cfi_row *row;
@@ -114,11 +126,13 @@ int cfi_row_new(const struct cfi_rules *rules, const struct unwind_arch *arch, s
 	row->sets_sp = rules->rule[arch->sp].kind > CFI_UNDEFINED;
 	row->cfa = pack(row, &rules->rule[UNWIND_CFA], UNWIND_CFA, &at);
 	for (uint8_t i = 0; i < arch->nr; i++) {
-		if (rules->rule[i].kind > CFI_UNDEFINED)
+		if (rules->rule[i].kind > CFI_UNDEFINED) {
 			row->rule[n++] = pack(row, &rules->rule[i], i, &at);
-		else if (rules->rule[i].kind == CFI_UNDEFINED)
+			row->set |= 1ull << i;
+		} else if (rules->rule[i].kind == CFI_UNDEFINED)
 			row->lost |= 1ull << i;
 	}
+	row->saves_only = saves_only(row, arch);
 	*ret = row;
 	return 0;
 }
@@ -171,16 +185,34 @@ static bool is_restored(const struct cfi_row *row, const struct packed *r,
 	return (arch->word == 4 ? (uint32_t)at : at) < stack->start;
 }
 
-bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
-		   const struct unwind_stack *stack, struct unwind_regs *regs, uint64_t *ret_pc)
+/*
+ * Reads the registers of a row with saves_only. Returns those that are lost: bit N for register N.
+ */
+static uint64_t read_saved(const struct cfi_row *row, const struct unwind_arch *arch,
+			   const struct unwind_stack *stack, struct unwind_regs *regs)
 {
-	uint64_t v[UNWIND_REGS], lost = row->lost, cfa;
+	uint64_t cfa = regs->v[UNWIND_CFA] - stack->start, last = stack->size - sizeof(uint64_t);
+	uint64_t lost = 0, word;
 
-	regs->known &= ~(1ull << UNWIND_CFA);
-	if (!rule_value(row, &row->cfa, arch, stack, regs, &cfa))
-		return false;
-	regs->v[UNWIND_CFA] = cfa;
-	regs->known |= 1ull << UNWIND_CFA;
+	for (const struct packed *r = row->rule; r < row->rule + row->nr; r++) {
+		uint64_t at = cfa + (uint64_t)(int64_t)r->offset;
+
+		if (at <= last) {
+			memcpy(&word, stack->data + at, sizeof(word));
+			regs->v[r->reg] = le64toh(word);
+		} else if (!is_restored(row, r, arch, stack, regs)) {
+			lost |= 1ull << r->reg;
+		}
+	}
+	return lost;
+}
+
+/* The same for any row. */
+static uint64_t read_rules(const struct cfi_row *row, const struct unwind_arch *arch,
+			   const struct unwind_stack *stack, struct unwind_regs *regs)
+{
+	uint64_t v[UNWIND_REGS], lost = 0;
+
 	/* Read all old values first: rules may refer to each other's registers. */
 	for (uint8_t i = 0; i < row->nr; i++) {
 		const struct packed *r = &row->rule[i];
@@ -191,11 +223,30 @@ bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
 		if (!is_restored(row, r, arch, stack, regs))
 			lost |= 1ull << r->reg;
 	}
-	for (uint8_t i = 0; i < row->nr; i++) {
+	for (uint8_t i = 0; i < row->nr; i++)
 		regs->v[row->rule[i].reg] = v[i];
-		regs->known |= 1ull << row->rule[i].reg;
-	}
-	regs->known &= ~lost;
+	return lost;
+}
+
+/* Whether each address in the copy is a number that does not overflow, and there is a word. */
+static bool is_sound(const struct unwind_stack *stack)
+{
+	return stack->size >= sizeof(uint64_t) && stack->start <= UINT64_MAX - stack->size;
+}
+
+bool cfi_row_apply(const struct cfi_row *row, const struct unwind_arch *arch,
+		   const struct unwind_stack *stack, struct unwind_regs *regs, uint64_t *ret_pc)
+{
+	uint64_t lost, cfa;
+
+	regs->known &= ~(1ull << UNWIND_CFA);
+	if (!rule_value(row, &row->cfa, arch, stack, regs, &cfa))
+		return false;
+	regs->v[UNWIND_CFA] = cfa;
+	regs->known |= 1ull << UNWIND_CFA;
+	lost = row->saves_only && is_sound(stack) ? read_saved(row, arch, stack, regs)
+						  : read_rules(row, arch, stack, regs);
+	regs->known = (regs->known | row->set) & ~(lost | row->lost);
 	if (!row->sets_sp) {
 		regs->v[arch->sp] = cfa;
 		regs->known |= 1ull << arch->sp;

@@ -389,6 +389,47 @@ static void test_restored_registers(void **state)
 	free(row);
 }
 
+/*
+ * Rows that only read saved words are applied in a way of their own. It gives what the way of all
+ * rows gives, to which a rule that changes nothing leads: for each stack pointer, size and start of
+ * the copy.
+ */
+static void test_saved_words(void **state)
+{
+	static const uint64_t starts[] = {0x1000, 0, UINT64_MAX - 40, UINT64_MAX - 39};
+	const struct unwind_arch *arch = unwind_arch_find("x86_64", PERF_SAMPLE_REGS_ABI_64);
+	struct cfi_rules rules = rules_at_ret();
+	struct cfi_row *saved, *any;
+	uint64_t words[5], pc[2] = {0};
+
+	assert_int_equal(cfi_row_new(&rules, arch, &saved), 0);
+	rules.rule[12] = (struct cfi_rule){CFI_VALUE, .base = 12};
+	assert_int_equal(cfi_row_new(&rules, arch, &any), 0);
+	for (unsigned int i = 0; i < 5; i++)
+		words[i] = 0x100 + i;
+	for (unsigned int n = 0; n < 4u * 42 * 60; n++) {
+		struct unwind_stack stack = {(const uint8_t *)words, starts[n % 4], n / 4 % 41};
+		uint64_t sp = starts[n % 4] + n / (4 * 42) - 10;
+		struct unwind_regs regs[2] = {{.v = {[3] = 1, [6] = 2, [7] = sp, [12] = 3},
+					       .known = 1 << 6 | 1 << 7 | 1 << 12 | n % 8 << 1}};
+		bool is[2];
+
+		regs[1] = regs[0];
+		is[0] = cfi_row_apply(saved, arch, &stack, &regs[0], &pc[0]);
+		is[1] = cfi_row_apply(any, arch, &stack, &regs[1], &pc[1]);
+		assert_int_equal(is[0], is[1]);
+		if (!is[0])
+			continue;
+		assert_int_equal(pc[0], pc[1]);
+		assert_int_equal(regs[0].known, regs[1].known);
+		for (unsigned int i = 0; i < UNWIND_REGS; i++)
+			if (regs[0].known >> i & 1)
+				assert_int_equal(regs[0].v[i], regs[1].v[i]);
+	}
+	free(saved);
+	free(any);
+}
+
 #define TEXT  0x10000ull /* of no file: no call frame information */
 #define DATA  0x30000ull
 #define VDSO  0x50000ull
@@ -624,6 +665,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_any_bytes, place_new, place_free),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_restored_registers),
+		cmocka_unit_test(test_saved_words),
 		cmocka_unit_test(test_guesses),
 		cmocka_unit_test_setup_teardown(test_start, place_new, place_free),
 		cmocka_unit_test(test_signals),
