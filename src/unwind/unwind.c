@@ -7,10 +7,11 @@
 #include <sys/mman.h>
 
 /*
- * Direct-mapped, because samples near in time have mostly the same callers. The fixed size keeps
- * memory flat.
+ * Direct-mapped, because samples near in time have mostly the same callers. It grows where many
+ * addresses miss, because few programs have use for all of it; the largest size keeps memory flat.
  */
-#define CACHE_BITS 14
+#define CACHE_BITS_FIRST 8
+#define CACHE_BITS_MAX	 14
 
 struct unwind_slot {
 	const struct unwind_arch *arch;
@@ -22,20 +23,22 @@ struct unwind_slot {
 	bool start; /* there is none, and a dynamic linker starts there */
 };
 
-struct unwind_cache {
-	struct unwind_slot slot[1u << CACHE_BITS];
-};
+static size_t cache_size(const struct unwind *u)
+{
+	return (size_t)1 << u->cache_bits;
+}
 
 int unwind_init(struct unwind *u, const struct state *s, struct cfi_tables *t)
 {
-	*u = (struct unwind){.state = s, .tables = t, .cache = calloc(1, sizeof(*u->cache))};
+	*u = (struct unwind){.state = s, .tables = t, .cache_bits = CACHE_BITS_FIRST};
+	u->cache = calloc(cache_size(u), sizeof(*u->cache));
 	return u->cache ? 0 : -ENOMEM;
 }
 
 void unwind_release(struct unwind *u)
 {
-	for (size_t i = 0; u->cache && i < 1u << CACHE_BITS; i++)
-		free(u->cache->slot[i].row);
+	for (size_t i = 0; u->cache && i < cache_size(u); i++)
+		free(u->cache[i].row);
 	free(u->cache);
 	*u = (struct unwind){0};
 }
@@ -63,12 +66,44 @@ static bool has_file(const struct location *loc)
 	return loc->map && (loc->map->dso->kind == DSO_ELF || loc->map->dso->kind == DSO_VDSO);
 }
 
+static struct unwind_slot *slot_of(const struct unwind *u, const struct dso *dso, uint64_t addr)
+{
+	uint64_t hash = (addr ^ (uint64_t)dso->index << 40) * 0x9e3779b97f4a7c15ull;
+
+	return &u->cache[hash >> (64 - u->cache_bits)];
+}
+
+/* Doubles the cache. No two slots meet in the new one. Without memory, the cache stays small. */
+static void grow(struct unwind *u)
+{
+	struct unwind_slot *old = u->cache, *slot = calloc(2 * cache_size(u), sizeof(*slot));
+	size_t n = cache_size(u);
+
+	if (!slot)
+		return;
+	u->cache = slot;
+	u->cache_bits++;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].dso)
+			*slot_of(u, old[i].dso, old[i].addr) = old[i];
+	free(old);
+}
+
+/* Returns the slot for an address that is in none. */
+static struct unwind_slot *new_slot(struct unwind *u, const struct dso *dso, uint64_t addr)
+{
+	if (++u->cache_misses > cache_size(u) / 4 && u->cache_bits < CACHE_BITS_MAX) {
+		u->cache_misses = 0;
+		grow(u);
+	}
+	return slot_of(u, dso, addr);
+}
+
 static int find_row(struct unwind *u, const struct unwind_arch *arch, struct code *code)
 {
 	const struct location *loc = &code->loc;
 	const struct dso *dso = loc->map->dso;
-	uint64_t hash = (loc->addr ^ (uint64_t)dso->index << 40) * 0x9e3779b97f4a7c15ull;
-	struct unwind_slot *slot = &u->cache->slot[hash >> (64 - CACHE_BITS)];
+	struct unwind_slot *slot = slot_of(u, dso, loc->addr);
 	struct cfi_row *row = NULL;
 	int rc;
 
@@ -78,6 +113,7 @@ static int find_row(struct unwind *u, const struct unwind_arch *arch, struct cod
 			return rc;
 		if (rc == -ESRCH) /* the file may be found later */
 			return 0;
+		slot = new_slot(u, dso, loc->addr);
 		free(slot->row);
 		*slot = (struct unwind_slot){
 			.arch = arch,

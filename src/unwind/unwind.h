@@ -16,11 +16,13 @@
 #include "unwind/cfi.h"
 #include "unwind/uses.h"
 
-/* State of one thread's walks. Keeps recent rows in a cache of fixed size. */
+/* State of one thread's walks. Keeps recent rows in a cache of limited size. */
 struct unwind {
 	const struct state *state;
 	struct cfi_tables *tables;
-	struct unwind_cache *cache;
+	struct unwind_slot *cache;
+	unsigned int cache_bits;  /* it has 2^bits slots */
+	size_t cache_misses;	  /* since it grew */
 	struct state_view view;	  /* of the current sample */
 	struct unwind_uses *uses; /* set by the owner: notes which maps walks ask for; or NULL */
 	/* How the last walk ended. None is set: at the outermost frame, or at @max frames. */

@@ -8,10 +8,11 @@
 #include "base/buf.h"
 
 /*
- * The cache is direct-mapped: samples near each other in time mostly repeat their addresses, and a
- * fixed size bounds memory for any number of addresses.
+ * The cache is direct-mapped: samples near each other in time mostly repeat their addresses. It
+ * grows where many addresses miss; the largest size bounds memory for any number of addresses.
  */
-#define CACHE_BITS 14
+#define CACHE_BITS_FIRST 8
+#define CACHE_BITS_MAX	 14
 
 struct frame_slot {
 	const struct dso *dso; /* NULL: empty */
@@ -20,10 +21,6 @@ struct frame_slot {
 	const struct inline_chain *lines; /* of @lines_at; NULL: nothing is known */
 	uint32_t pid;			  /* 0 unless the dso's symbols differ by process */
 	enum { LINES_UNKNOWN, LINES_AT, LINES_BEFORE } lines_of; /* @addr, or the byte before it */
-};
-
-struct frame_cache {
-	struct frame_slot slot[1u << CACHE_BITS];
 };
 
 /* The markers of a call chain, and the cpumode of the addresses after each. */
@@ -53,9 +50,15 @@ char frame_level(uint8_t cpumode)
 	return cpumode < sizeof(levels) ? levels[cpumode] : '?';
 }
 
+static size_t cache_size(const struct frames *f)
+{
+	return (size_t)1 << f->cache_bits;
+}
+
 int frames_init(struct frames *f, struct trace *t)
 {
-	*f = (struct frames){.trace = t, .cache = calloc(1, sizeof(*f->cache))};
+	*f = (struct frames){.trace = t, .cache_bits = CACHE_BITS_FIRST};
+	f->cache = calloc(cache_size(f), sizeof(*f->cache));
 	if (!f->cache)
 		return -ENOMEM;
 	f->arch64 = unwind_arch_find(t->arch, PERF_SAMPLE_REGS_ABI_64);
@@ -80,20 +83,58 @@ static const struct symbol *look_up(const struct trace *t, const struct dso *dso
 	return sym ? dso_alias_symbol(t->aliases, dso, sym) : NULL;
 }
 
+/* @key: the process, where symbols differ by it; else 0. */
+static struct frame_slot *slot_at(const struct frames *f, const struct dso *dso, uint32_t key,
+				  uint64_t addr)
+{
+	uint64_t hash = (addr ^ ((uint64_t)dso->index << 40) ^ key) * 0x9e3779b97f4a7c15ull;
+
+	return &f->cache[hash >> (64 - f->cache_bits)];
+}
+
+/* Doubles the cache. No two slots meet in the new one. Without memory, the cache stays small. */
+static void grow_cache(struct frames *f)
+{
+	struct frame_slot *old = f->cache, *slot = calloc(2 * cache_size(f), sizeof(*slot));
+	size_t n = cache_size(f);
+
+	if (!slot)
+		return;
+	f->cache = slot;
+	f->cache_bits++;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].dso)
+			*slot_at(f, old[i].dso, old[i].pid, old[i].addr) = old[i];
+	free(old);
+}
+
+static struct frame_slot *new_slot(struct frames *f, const struct dso *dso, uint32_t key,
+				   uint32_t pid, uint64_t addr)
+{
+	struct frame_slot *slot;
+
+	if (++f->cache_misses > cache_size(f) / 4 && f->cache_bits < CACHE_BITS_MAX) {
+		f->cache_misses = 0;
+		grow_cache(f);
+	}
+	slot = slot_at(f, dso, key, addr);
+	*slot = (struct frame_slot){
+		.dso = dso,
+		.addr = addr,
+		.pid = key,
+		.sym = look_up(f->trace, dso, pid, addr),
+	};
+	return slot;
+}
+
 static struct frame_slot *slot_of(struct frames *f, const struct dso *dso, uint32_t pid,
 				  uint64_t addr)
 {
 	uint32_t key = dso->kind == DSO_ANON ? pid : 0;
-	uint64_t hash = (addr ^ ((uint64_t)dso->index << 40) ^ key) * 0x9e3779b97f4a7c15ull;
-	struct frame_slot *slot = &f->cache->slot[hash >> (64 - CACHE_BITS)];
+	struct frame_slot *slot = slot_at(f, dso, key, addr);
 
 	if (slot->dso != dso || slot->addr != addr || slot->pid != key)
-		*slot = (struct frame_slot){
-			.dso = dso,
-			.addr = addr,
-			.pid = key,
-			.sym = look_up(f->trace, dso, pid, addr),
-		};
+		return new_slot(f, dso, key, pid, addr);
 	return slot;
 }
 

@@ -37,7 +37,9 @@ struct frame {
 
 struct frames {
 	struct trace *trace;
-	struct frame_cache *cache;
+	struct frame_slot *cache;
+	unsigned int cache_bits;		   /* it has 2^bits slots */
+	size_t cache_misses;			   /* since it grew */
 	struct state_view maps;			   /* of the last sample */
 	struct unwind unwind;			   /* if the recording has copies of stacks */
 	const struct unwind_arch *arch64, *arch32; /* of 64 and 32 bit tasks; NULL: not known */
