@@ -25,7 +25,8 @@
 #define TYPE_MAX  65535u /* no recorder uses larger numbers */
 #define SEEK_STEP 16384u /* bytes of new output before the next search */
 
-#define WINDOW_SIZE (512u << 10)
+#define WINDOW_SIZE  (512u << 10)
+#define WINDOW_FIRST RECORD_MAX /* some walks end soon; each next window is twice as large */
 
 /*
  * Places: the offset in the file has the upper bits, the offset inside a container the lower ones.
@@ -47,7 +48,7 @@ struct data_scan {
 	uint64_t until;		   /* the walk pauses here */
 	struct findings *findings; /* NULL: those of the file */
 	uint64_t win_off;	   /* file offset of window[0] */
-	size_t win_len;
+	size_t win_len, win_max;   /* @win_max: how much to read next */
 	uint64_t inner_skip; /* bytes of payload in a container that are still to be skipped */
 
 	struct pd_last_id last_id;
@@ -144,6 +145,7 @@ int data_scan_new(struct data_file *df, unsigned int segment, uint64_t from, uin
 	memset(scan, 0, offsetof(struct data_scan, record));
 	scan->df = df;
 	scan->flags = flags;
+	scan->win_max = WINDOW_FIRST;
 	scan->native = !df->swapped && !(flags & SCAN_RAW);
 	rc = data_scan_move(scan, segment, from, to);
 	if (rc) {
@@ -209,11 +211,13 @@ bool scan_is_fresh(const struct data_scan *scan)
 static int refill(struct data_scan *scan, size_t need)
 {
 	uint64_t left = (scan->pos + need > scan->until ? scan->to : scan->until) - scan->pos;
-	size_t want = left < WINDOW_SIZE ? (size_t)left : WINDOW_SIZE;
+	size_t want = left < scan->win_max ? (size_t)left : scan->win_max;
 	ssize_t n = file_read(scan->fd, scan->window, want, scan->pos);
 
 	if (n < 0)
 		return -EIO;
+	if (scan->win_max < WINDOW_SIZE)
+		scan->win_max *= 2;
 	scan->win_off = scan->pos;
 	scan->win_len = (size_t)n;
 	if ((size_t)n < want) {
