@@ -162,50 +162,153 @@ static int make_index(struct cfi_section *s)
 	return 0;
 }
 
-int cfi_section_load(struct cfi_section *s, const struct elf_image *img, const char *name)
+/* Reads all of a section into @ret. Returns 0, -ENOENT or -ENOMEM. */
+static int read_section(const struct elf_image *img, const GElf_Shdr *shdr, struct buf *ret)
+{
+	if (shdr->sh_type == SHT_NOBITS || !shdr->sh_size)
+		return -ENOENT;
+	if (buf_reserve(ret, shdr->sh_size))
+		return -ENOMEM;
+	if (elf_image_read(img, shdr->sh_offset, ret->data, shdr->sh_size) !=
+	    (ssize_t)shdr->sh_size)
+		return -ENOENT;
+	ret->len = shdr->sh_size;
+	return 0;
+}
+
+/*
+ * The linker's index, .eh_frame_hdr (LSB 5.0, Core, 10.6.2): four bytes of version and encodings,
+ * the address of .eh_frame, the number of entries, and for each the address of its code and its
+ * own, relative to the index, ascending. Linkers write no other encodings.
+ */
+#define SEARCH_HEAD  12
+#define SEARCH_ENTRY 8
+static const uint8_t search_encodings[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
+					   DW_EH_PE_datarel | DW_EH_PE_sdata4};
+
+/* Returns half @which of entry @i of the linker's index. */
+static int32_t search_word(const struct cfi_section *s, size_t i, unsigned int which)
+{
+	uint32_t word;
+
+	memcpy(&word, s->search.data + SEARCH_HEAD + i * SEARCH_ENTRY + which * sizeof(word),
+	       sizeof(word));
+	return (int32_t)le32toh(word);
+}
+
+/* Whether the linker's index is one that can be searched. Sets its number of entries. */
+static bool search_is_good(struct cfi_section *s)
+{
+	const struct buf *b = &s->search;
+	uint32_t nr;
+
+	if (b->len < SEARCH_HEAD ||
+	    memcmp(b->data, search_encodings, sizeof(search_encodings)) != 0)
+		return false;
+	memcpy(&nr, b->data + SEARCH_HEAD - sizeof(nr), sizeof(nr));
+	s->search_nr = le32toh(nr);
+	if (s->search_nr > (b->len - SEARCH_HEAD) / SEARCH_ENTRY)
+		return false;
+	for (size_t i = 1; i < s->search_nr; i++)
+		if (search_word(s, i, 0) <= search_word(s, i - 1, 0))
+			return false;
+	return s->search_nr;
+}
+
+/* Loads the linker's index; without a good one, makes an own one. Returns 0 or -ENOMEM. */
+static int load_index(struct cfi_section *s, const struct elf_image *img)
+{
+	GElf_Shdr shdr;
+	int rc = -ENOENT;
+
+	if (s->eh && elf_section(img, ".eh_frame_hdr", &shdr) && shdr.sh_size <= SECTION_MAX)
+		rc = read_section(img, &shdr, &s->search);
+	if (rc == -ENOMEM)
+		return rc;
+	if (!rc && search_is_good(s)) {
+		s->search_addr = shdr.sh_addr;
+		return 0;
+	}
+	buf_release(&s->search);
+	s->search_nr = 0;
+	return make_index(s);
+}
+
+static int unpack(Elf_Scn *scn, struct buf *ret)
 {
 	GElf_Shdr shdr;
 	GElf_Chdr chdr;
-	Elf_Scn *scn = elf_section(img, name, &shdr);
 	Elf_Data *data;
 
-	if (!scn || shdr.sh_size > SECTION_MAX || img->ehdr.e_ident[EI_DATA] != ELFDATA2LSB)
-		return -ENOENT;
-	if ((shdr.sh_flags & SHF_COMPRESSED) &&
-	    (!gelf_getchdr(scn, &chdr) || chdr.ch_size > SECTION_MAX ||
-	     elf_compress(scn, 0, 0) < 0 || !gelf_getshdr(scn, &shdr)))
+	if (!gelf_getchdr(scn, &chdr) || chdr.ch_size > SECTION_MAX ||
+	    elf_compress(scn, 0, 0) < 0 || !gelf_getshdr(scn, &shdr))
 		return -EBADMSG;
 	data = elf_section_data(scn, &shdr);
-	if (!data)
+	return data ? buf_append(ret, data->d_buf, data->d_size) : -ENOENT;
+}
+
+int cfi_section_load(struct cfi_section *s, const struct elf_image *img, const char *name)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = elf_section(img, name, &shdr);
+	int rc;
+
+	if (!scn || shdr.sh_size > SECTION_MAX || img->ehdr.e_ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOENT;
 	s->eh = !strcmp(name, ".eh_frame");
 	s->addr = shdr.sh_addr;
 	s->word = img->ehdr.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
-	if (buf_append(&s->data, data->d_buf, data->d_size))
-		return -ENOMEM;
-	return make_index(s);
+	if (shdr.sh_flags & SHF_COMPRESSED)
+		rc = unpack(scn, &s->data);
+	else
+		rc = read_section(img, &shdr, &s->data);
+	return rc ? rc : load_index(s, img);
 }
 
 void cfi_section_release(struct cfi_section *s)
 {
 	buf_release(&s->data);
+	buf_release(&s->search);
 	free(s->fde);
 	*s = (struct cfi_section){0};
 }
 
 size_t cfi_section_memory(const struct cfi_section *s)
 {
-	return s->data.cap + s->cap * sizeof(*s->fde);
+	return s->data.cap + s->search.cap + s->cap * sizeof(*s->fde);
 }
 
-int cfi_section_row(const struct cfi_section *s, const struct unwind_arch *arch, uint64_t addr,
-		    struct cfi_row **ret)
+/* Finds the entry of @addr in the linker's index. Returns as cfi_section_row() does. */
+static int search_entry(const struct cfi_section *s, uint64_t addr, struct cfi_entry *ret)
+{
+	size_t lo = 0, hi = s->search_nr;
+	struct raw_entry raw;
+	uint64_t at;
+
+	/* the last entry that begins at or before @addr */
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if ((int64_t)(addr - s->search_addr) >= search_word(s, mid, 0))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return -ENOENT;
+	at = s->search_addr + (uint64_t)(int64_t)search_word(s, lo - 1, 1) - s->addr;
+	if (at >= s->data.len || !raw_entry_read(s, at, &raw) || raw.is_cie ||
+	    !read_fde(s, &raw, ret) || addr < ret->start || addr >= ret->end)
+		return -ENOENT;
+	return 0;
+}
+
+/* The same in the own index. */
+static int index_entry(const struct cfi_section *s, uint64_t addr, struct cfi_entry *ret)
 {
 	size_t lo = 0, hi = s->nr;
 	struct raw_entry raw;
-	struct cfi_entry e;
 
-	/* the last entry that begins at or before @addr */
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
@@ -216,7 +319,14 @@ int cfi_section_row(const struct cfi_section *s, const struct unwind_arch *arch,
 	}
 	if (!lo || addr >= s->fde[lo - 1].end)
 		return -ENOENT;
-	if (!raw_entry_read(s, s->fde[lo - 1].at, &raw) || !read_fde(s, &raw, &e))
-		return -EBADMSG;
-	return cfi_program_run(&e, arch, addr, ret);
+	return raw_entry_read(s, s->fde[lo - 1].at, &raw) && read_fde(s, &raw, ret) ? 0 : -EBADMSG;
+}
+
+int cfi_section_row(const struct cfi_section *s, const struct unwind_arch *arch, uint64_t addr,
+		    struct cfi_row **ret)
+{
+	struct cfi_entry e;
+	int rc = s->search_nr ? search_entry(s, addr, &e) : index_entry(s, addr, &e);
+
+	return rc ? rc : cfi_program_run(&e, arch, addr, ret);
 }

@@ -16,11 +16,16 @@
 /* An all-zero struct is a section without entries. */
 struct cfi_section {
 	struct buf data;
-	uint64_t addr;	     /* of its first byte, as linked */
-	bool eh;	     /* .eh_frame, else .debug_frame */
-	uint8_t word;	     /* bytes of an address */
+	uint64_t addr; /* of its first byte, as linked */
+	bool eh;       /* .eh_frame, else .debug_frame */
+	uint8_t word;  /* bytes of an address */
+	/* How to find an entry: by an own index, or the linker's (.eh_frame_hdr), if that has @nr.
+	 */
 	struct cfi_fde *fde; /* ascending by start */
 	size_t nr, cap;
+	struct buf search; /* the linker's index */
+	uint64_t search_addr;
+	size_t search_nr;
 };
 
 /*

@@ -21,6 +21,7 @@
 
 #include "sys/kernel/procfs.h"
 #include "unwind/expr.h"
+#include "unwind/section.h"
 #include "unwind/unwind.h"
 
 #define PID	  42
@@ -430,6 +431,87 @@ static void test_saved_words(void **state)
 	free(any);
 }
 
+/* Reads this program, with another name for the section @name. */
+static void read_self(const char *name, struct buf *ret)
+{
+	FILE *f = fopen("/proc/self/exe", "r");
+	size_t n, len = strlen(name) + 1;
+	char part[65536];
+	uint8_t *at;
+
+	assert_non_null(f);
+	while ((n = fread(part, 1, sizeof(part), f)) > 0)
+		assert_int_equal(buf_append(ret, part, n), 0);
+	fclose(f);
+	at = ret->data;
+	while ((at = memmem(at, (size_t)(ret->data + ret->len - at), name, len)))
+		*at++ = 'X';
+}
+
+/* Of one address, by both sections: the same row, or none. Returns whether there is one. */
+static bool same_row(const struct cfi_section *a, const struct cfi_section *b, uint64_t addr,
+		     const struct unwind_arch *arch, const struct unwind_stack *stack)
+{
+	struct unwind_regs regs[2] = {{.known = UINT64_MAX >> (64 - arch->nr)}};
+	struct cfi_row *row[2] = {NULL, NULL};
+	uint64_t pc[2] = {0};
+	bool is[2];
+
+	for (unsigned int i = 0; i < arch->nr; i++)
+		regs[0].v[i] = stack->start + 8ull * i;
+	regs[1] = regs[0];
+	assert_int_equal(cfi_section_row(a, arch, addr, &row[0]),
+			 cfi_section_row(b, arch, addr, &row[1]));
+	assert_int_equal(!row[0], !row[1]);
+	if (!row[0])
+		return false;
+	for (unsigned int i = 0; i < 2; i++)
+		is[i] = cfi_row_apply(row[i], arch, stack, &regs[i], &pc[i]);
+	assert_int_equal(is[0], is[1]);
+	assert_int_equal(pc[0], pc[1]);
+	assert_int_equal(regs[0].known, regs[1].known);
+	free(row[0]);
+	free(row[1]);
+	return true;
+}
+
+/* The linker's index and an own one, of this program: the same for each address. */
+static void test_indices(void **state)
+{
+	const struct unwind_arch *arch = unwind_arch_find(NULL, PERF_SAMPLE_REGS_ABI_64);
+	struct elf_image image = ELF_IMAGE_INIT, other = ELF_IMAGE_INIT;
+	struct cfi_section linked = {0}, own = {0};
+	struct unwind_stack stack = {NULL, 0x1000, 4096};
+	struct buf self = {0};
+	size_t found = 0, n = 0;
+	GElf_Shdr text;
+
+	if (!arch)
+		skip();
+	stack.data = calloc(1, stack.size);
+	assert_non_null(stack.data);
+	assert_int_equal(elf_image_open("/proc/self/exe", &image, NULL), 0);
+	read_self(".eh_frame_hdr", &self);
+	assert_int_equal(elf_image_borrow(&self, &other, NULL), 0);
+	assert_int_equal(cfi_section_load(&linked, &image, ".eh_frame"), 0);
+	assert_int_equal(cfi_section_load(&own, &other, ".eh_frame"), 0);
+	assert_int_equal(linked.nr, 0);
+	assert_int_equal(own.search_nr, 0);
+	assert_int_equal(linked.search_nr, own.nr);
+	assert_non_null(elf_section(&image, ".text", &text));
+	for (uint64_t at = text.sh_addr - 4096; at < text.sh_addr + text.sh_size + 4096; at += 13) {
+		found += same_row(&linked, &own, at, arch, &stack);
+		n++;
+	}
+	assert_true(found > n / 2);
+	cfi_section_release(&linked);
+	cfi_section_release(&own);
+	elf_image_close(&image);
+	elf_image_close(&other);
+	buf_release(&self);
+	free((uint8_t *)(uintptr_t)stack.data);
+}
+
 #define TEXT  0x10000ull /* of no file: no call frame information */
 #define DATA  0x30000ull
 #define VDSO  0x50000ull
@@ -666,6 +748,7 @@ int main(void)
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_restored_registers),
 		cmocka_unit_test(test_saved_words),
+		cmocka_unit_test(test_indices),
 		cmocka_unit_test(test_guesses),
 		cmocka_unit_test_setup_teardown(test_start, place_new, place_free),
 		cmocka_unit_test(test_signals),
