@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * jit-map: makes four functions, writes their names to /tmp/perf-PID.map before it runs each, and
- * removes the file at its end.
+ * jit-map [keep]: makes four functions, writes their names to /tmp/perf-PID.map before it runs
+ * each, and removes the file at its end, unless it has an argument.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define FUNCTIONS 4u
 #define APART	  4096u
 
-int main(void)
+int main(int argc, char **argv)
 {
 	uint8_t *memory = mmap(NULL, (size_t)FUNCTIONS * APART, PROT_READ | PROT_WRITE | PROT_EXEC,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -36,5 +36,5 @@ int main(void)
 		function();
 	}
 	fclose(map);
-	return unlink(path);
+	return argc > 1 ? 0 : unlink(path);
 }

@@ -2,9 +2,11 @@
 """`recover` completes what killed recorders leave, so that perf reads it."""
 import hashlib
 import os
+import re
 import signal
+import struct
 
-from lab import perf_samples, running, wait_for
+from lab import Skip, perf_samples, running, wait_for
 
 RATE = ['-e', 'cpu-clock', '-F', '1999']
 FORMS = {'file': [], 'compressed': ['-z'], 'directory': ['--threads'], 'compressed directory': ['--threads', '-z']}
@@ -105,3 +107,78 @@ def test_a_cut_file_has_the_names_of_this_machine(lab):
         assert not said.stderr and '[.] scan_tokens' in said.stdout, said
         lines = [line for line in p.stdout.splitlines() if '[k]' in line]
         assert lines and [line for line in said.stdout.splitlines() if '[k]' in line] == lines, (lines, said.stdout)
+
+
+def change_maps(path, change):
+    """Lets @change(user, body, at) write into the bodies of the MMAP2 records of a file that is cut."""
+    with open(path, 'r+b') as f:
+        data = bytearray(f.read())
+        at, = struct.unpack_from('=Q', data, 40)
+        while at + 8 <= len(data):
+            kind, misc, size = struct.unpack_from('=IHH', data, at)
+            if size < 8 or at + size > len(data):
+                break
+            if kind in (1, 10):
+                change(misc & 7 == 2, kind, data, at + 8)
+            at += size
+        f.seek(0)
+        f.write(data)
+
+
+def change_inodes(user, kind, data, at):
+    if user and kind == 10 and any(data[at + 40:at + 48]):
+        data[at + 40] ^= 0x55
+
+
+def move_kernel(user, kind, data, at):
+    """Start and reference symbol of the kernel's image are 32 MB higher."""
+    if not user and b'[kernel.kallsyms]' in data[at:at + 128]:
+        for field in at + 8, at + 24:
+            struct.pack_into('=Q', data, field, struct.unpack_from('=Q', data, field)[0] + (32 << 20))
+
+
+def test_a_cut_file_has_no_names_without_evidence(lab):
+    """The kernel, and the code of a JIT, have names of this machine only if the maps show that they are of it."""
+    if os.uname().machine not in ('x86_64', 'aarch64'):
+        raise Skip(f'the JIT makes no code for {os.uname().machine}')
+    command = ['taskset', '-c', str(min(os.sched_getaffinity(0))), lab.program('jit-map'), 'keep']
+
+    def names(why, *named):
+        p = lab.run('report', '-v', '-i', 'cut.data', '--stdio', '-s', 'dso,sym', status=1)
+        assert ('generated_' in p.stdout, bool(re.search(r'\[k\] [a-z_]', p.stdout))) == named, p
+        assert not why or why in p.stderr, p.stderr
+
+    for record in lab.perf, lab.run:
+        record('record', '-q', '-e', 'cpu-clock', '-F', '4000', '-o', 'p.data', *command)
+        pid, = set(re.findall(r'jit-map +(\d+)', lab.run('script', '-i', 'p.data', '-F', 'comm,pid').stdout))
+        jit = f'/tmp/perf-{pid}.map'
+        try:
+            with open(lab.path('p.data'), 'rb') as f:
+                whole = f.read()
+
+            def cut(change=None, length=len(whole) * 2 // 3):
+                with open(lab.path('cut.data'), 'wb') as f:
+                    f.write(whole[:length])
+                if change:
+                    change_maps(lab.path('cut.data'), change)
+
+            cut()
+            names('it is of this machine', True, True)
+            cut(change_inodes)
+            names('has files with other inodes than here', False, False)
+            cut(move_kernel)
+            names('was not at the address of the running one', False, False)
+            cut()
+            lab.run('recover', 'cut.data')
+            p = lab.run('report', '-i', 'cut.data', '--stdio', '-s', 'dso,sym')
+            assert 'generated_' in p.stdout and not p.stderr, p
+            # The table of features is whole, but not what it is of, which stands before the data in ringtail's file.
+            at, size, *bits = struct.unpack_from('=2Q16x4Q', whole, 40)
+            cut(length=at + size + 16 * sum(word.bit_count() for word in bits) + 8)
+            names('it is of this machine' if record == lab.perf else '', True, True)
+            # Another process had the number later.
+            cut()
+            os.utime(lab.path('cut.data'), (os.stat(jit).st_mtime - 100,) * 2)
+            names('made after the recording, whose process has ended', False, True)
+        finally:
+            os.unlink(jit)

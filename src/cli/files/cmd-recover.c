@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/human.h"
@@ -47,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* --- build-ids -----------------------------------------------------------------------------------
+/* --- features ----------------------------------------------------------------------------------
  */
 
 /*
@@ -101,8 +102,29 @@ static int put_build_ids(const struct trace *t, const bool *hit, struct buf *ret
 	return rc;
 }
 
+/* What is added to the header of the new recording. */
+enum { ADDED_BUILD_IDS, ADDED_HOSTNAME, ADDED_OSRELEASE, ADDED_ARCH, ADDED };
+
+static void release_features(struct recover_feature *features)
+{
+	for (size_t i = 0; i < ADDED; i++)
+		buf_release(&features[i].data);
+}
+
+/* Names this machine, if the maps of a recording that is cut show that it is of this one. */
+static int put_machine(const struct trace *t, struct recover_feature *ret)
+{
+	struct utsname uts;
+
+	if (t->origin.kind != ORIGIN_HERE || uname(&uts))
+		return 0;
+	return pd_feature_string_encode(&ret[ADDED_HOSTNAME].data, uts.nodename)
+		       ?: pd_feature_string_encode(&ret[ADDED_OSRELEASE].data, uts.release)
+		       ?: pd_feature_string_encode(&ret[ADDED_ARCH].data, uts.machine);
+}
+
 /* Without them the recording is recovered all the same. */
-static void make_build_ids(const struct recover_args *a, struct buf *ret)
+static void make_features(const struct recover_args *a, struct recover_feature *ret)
 {
 	const struct trace_opts opts = {.path = a->input.trace.path, .force = a->input.trace.force};
 	struct error err = ERROR_INIT;
@@ -115,9 +137,9 @@ static void make_build_ids(const struct recover_args *a, struct buf *ret)
 	if (!rc)
 		rc = dso_hits(t, false, &hit, &err);
 	if (!rc)
-		rc = put_build_ids(t, hit, ret);
+		rc = put_build_ids(t, hit, &ret[ADDED_BUILD_IDS].data) ?: put_machine(t, ret);
 	if (rc) {
-		buf_release(ret);
+		release_features(ret);
 		complain("no build-ids are added: %s", *err.text ? err.text : strerror(-rc));
 	}
 	free(hit);
@@ -169,7 +191,12 @@ static void say_lost(struct data_file *df, const struct recovery *r)
 static int recover(const struct recover_args *a, struct data_file *df, struct error *err)
 {
 	const char *path = a->input.trace.path;
-	struct recover_feature build_ids = {.feature = HEADER_BUILD_ID};
+	struct recover_feature added[ADDED] = {
+		[ADDED_BUILD_IDS].feature = HEADER_BUILD_ID,
+		[ADDED_HOSTNAME].feature = HEADER_HOSTNAME,
+		[ADDED_OSRELEASE].feature = HEADER_OSRELEASE,
+		[ADDED_ARCH].feature = HEADER_ARCH,
+	};
 	struct recovery r;
 	int rc = recover_examine(df, &r);
 
@@ -180,9 +207,9 @@ static int recover(const struct recover_args *a, struct data_file *df, struct er
 			complain("%s is whole: nothing is to be done", path);
 	} else {
 		if (!data_swapped(df) && data_kind(df) != DATA_PIPE)
-			make_build_ids(a, &build_ids.data);
+			make_features(a, added);
 		if (!a->dry_run)
-			rc = recover_write(df, &r, &build_ids, 1, a->output, err);
+			rc = recover_write(df, &r, added, ADDED, a->output, err);
 		/* A recorder that still writes was not killed. */
 		if (rc != -EBUSY) {
 			complain("%s: %s", path, r.why);
@@ -193,7 +220,7 @@ static int recover(const struct recover_args *a, struct data_file *df, struct er
 		if (!rc && !a->dry_run && !a->input.quiet)
 			complain("%s is complete now", a->output ? a->output : path);
 	}
-	buf_release(&build_ids.data);
+	release_features(added);
 	recover_release(&r);
 	return rc;
 }

@@ -555,6 +555,30 @@ static void warn_loss(const struct input *in, const struct trace *t)
 			 path, colon, lost, lost == 1 ? " was" : "s were");
 }
 
+/* Says whether a recording whose file is cut has names of this machine, and why. */
+static void warn_cut(const struct input *in, const struct trace *t)
+{
+	const struct origin *o = &t->origin;
+
+	if (o->kind != ORIGIN_HERE) {
+		complain("%s: the file ends before the description of its machine, and ringtail "
+			 "takes no names from this one but of files with the recorded build-id or "
+			 "inode: %s; report it where it was made, or name files with --symfs, "
+			 "--kallsyms or --vmlinux",
+			 t->opts.path, origin_why_not(o));
+		return;
+	}
+	complain("%s: the file ends before the description of its machine, and ringtail takes "
+		 "names from the files of this one; 'ringtail recover %s' completes it",
+		 t->opts.path, t->opts.path);
+	if (in->verbose)
+		complain("%s: it is of this machine: %zu of its files have the recorded inodes "
+			 "here%s",
+			 t->opts.path, o->same,
+			 o->moved ? ", and its kernel is at the random address of the running one"
+				  : "");
+}
+
 static void warn(const struct input *in, const struct trace *t)
 {
 	size_t n;
@@ -572,10 +596,7 @@ static void warn(const struct input *in, const struct trace *t)
 			 f->offset, f->text, times);
 	}
 	if (!in->quiet && data_features_cut(t->df))
-		complain("%s: the file ends before the description of its machine, and ringtail "
-			 "takes names from the files of this one; 'ringtail recover %s' completes "
-			 "it",
-			 t->opts.path, t->opts.path);
+		warn_cut(in, t);
 	if (!in->quiet)
 		warn_loss(in, t);
 	if (!in->quiet && t->itrace && t->itrace->errors)

@@ -44,8 +44,8 @@ int data_feature(const struct data_file *df, unsigned int feature, const uint8_t
 		 size_t *ret_len);
 
 /*
- * Returns whether the file ends before its features: it is cut, or its recorder was killed. The
- * recording does not name its machine then.
+ * Returns whether the file ends before its features that name its machine: it is cut, or its
+ * recorder was killed.
  */
 bool data_features_cut(const struct data_file *df);
 

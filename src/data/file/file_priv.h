@@ -48,7 +48,7 @@ struct data_file {
 	enum data_kind kind;
 	bool swapped;
 	struct pd_header header; /* features: those whose contents are in @features */
-	bool features_cut;	 /* the file ends before the table of its features */
+	bool features_cut;	 /* as data_features_cut() */
 	uint8_t head[sizeof(struct pd_header)]; /* the file's first head_len bytes, as first read */
 	size_t head_len;
 	struct pd_evlist *list;

@@ -62,6 +62,20 @@ static int read_one(struct data_file *df, unsigned int feature, struct pd_sectio
 	return 0;
 }
 
+static bool has_bit(const uint64_t bits[4], unsigned int feature)
+{
+	return bits[feature / 64] >> (feature % 64) & 1;
+}
+
+/* Whether the file ends before what names its machine, of @announced features. */
+static bool lacks_machine(const struct data_file *df, const uint64_t announced[4], int have)
+{
+	const uint64_t *found = df->header.features;
+
+	return !have || (has_bit(announced, HEADER_HOSTNAME) && !has_bit(found, HEADER_HOSTNAME)) ||
+	       (has_bit(announced, HEADER_OSRELEASE) && !has_bit(found, HEADER_OSRELEASE));
+}
+
 int features_read(struct data_file *df)
 {
 	struct pd_section table[HEADER_FEAT_BITS];
@@ -76,13 +90,12 @@ int features_read(struct data_file *df)
 	have = read_table(df, (size_t)nr, table);
 	if (have < 0)
 		return have;
-	df->features_cut = !have;
 	if (have < nr)
 		data_finding_add(df, df->header.data.size ? DATA_DAMAGED : DATA_ODD, 0, s->end,
 				 "a table of %d features expected behind the data, found %d", nr,
 				 have);
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS && next < have; f++) {
-		if (!(bits[f / 64] >> (f % 64) & 1))
+		if (!has_bit(bits, f))
 			continue;
 		if (f == HEADER_RESERVED) { /* no contents: see data/writer/writer_file.c */
 			next++;
@@ -95,6 +108,7 @@ int features_read(struct data_file *df)
 			return rc;
 		df->header.features[f / 64] |= 1ULL << (f % 64);
 	}
+	df->features_cut = lacks_machine(df, bits, have);
 	return 0;
 }
 

@@ -199,7 +199,8 @@ int jit_maps_note(struct jit_maps *j, const struct pd_record *rec, struct moment
 	if (!dump->path)
 		return -ENOMEM;
 	j->nr_dumps++;
-	rc = resolver_read_jitdump(j->resolver, mmap->filename, mmap->pid, &info, take, j);
+	rc = resolver_read_jitdump(j->resolver, mmap->filename, mmap->pid, mmap->ino, &info, take,
+				   j);
 	if (rc == -ENOMEM)
 		return rc;
 	follow_moves(j, first);

@@ -20,6 +20,7 @@
 #include "report/trace/digest_early.h"
 #include "report/trace/itrace.h"
 #include "report/trace/jit.h"
+#include "report/trace/trace_origin.h"
 #include "state/cpu_tasks.h"
 #include "symbol/types/types.h"
 #include "sys/kernel/cpus.h"
@@ -147,7 +148,7 @@ int trace_new_resolver(const struct trace *t, struct resolver **ret, struct erro
 		.hostname = t->hostname,
 		.osrelease = t->osrelease,
 		.arch = t->arch,
-		.is_cut = data_features_cut(t->df),
+		.origin = t->origin,
 	};
 
 	return resolver_new(&opts, ret, err);
@@ -157,6 +158,8 @@ static int open_resolver(struct trace *t, struct error *err)
 {
 	int rc = read_symbols(t, err);
 
+	if (!rc && trace_find_origin(t, &t->origin))
+		rc = error_sys(err, -ENOMEM, "%s", t->opts.path);
 	if (rc)
 		return rc;
 	t->hostname = trace_feature_string(t, HEADER_HOSTNAME);

@@ -94,6 +94,7 @@ struct trace {
 	struct cfi_tables *cfi;	  /* NULL: the recording has no copies of user stacks */
 	struct early *early;	  /* unwinds in pass 1, and only then; or NULL */
 	char *hostname, *osrelease, *arch; /* NULL: not recorded */
+	struct origin origin;		   /* where it comes from, if it is cut */
 	struct pd_cpu_topology topology;   /* zeroes: not recorded */
 	char *kcore, *kallsyms;		   /* files of the recording's kernel; NULL: none */
 	struct trace_counts counts;

@@ -59,14 +59,15 @@ bool source_cache_path(const struct sources *src, const struct dso *dso, const c
 	       source_cache_file(src, place, ret);
 }
 
-bool source_accept(const struct dso *dso, const struct elf_image *img, bool trusted,
-		   const char *path, struct error *why)
+bool source_accept(const struct sources *src, const struct dso *dso, const struct elf_image *img,
+		   bool trusted, const char *path, struct error *why)
 {
 	if (!dso->build_id_size) {
 		if (!trusted)
 			error_set(why, -ESTALE,
-				  "no build-id recorded, and the recording is from another machine "
-				  "or kernel release: name the folder of its files with --symfs");
+				  "no build-id recorded, and %s: name the folder of its files with "
+				  "--symfs",
+				  origin_why_not(&src->opts.origin));
 		return trusted;
 	}
 	if (elf_build_id_same(img->build_id, img->build_id_size, dso->build_id, dso->build_id_size))
@@ -105,15 +106,15 @@ int source_symtab(const struct elf_image *img, const struct elf_space *space,
 	return rc;
 }
 
-static int open_accepted(const struct dso *dso, const char *path, bool trusted,
-			 struct elf_image *ret, struct error *why)
+static int open_accepted(const struct sources *src, const struct dso *dso, const char *path,
+			 bool trusted, struct elf_image *ret, struct error *why)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	int rc = elf_image_open(path, &img, why);
 
 	if (rc)
 		return rc;
-	if (!source_accept(dso, &img, trusted, path, why)) {
+	if (!source_accept(src, dso, &img, trusted, path, why)) {
 		elf_image_close(&img);
 		return -ESTALE;
 	}
@@ -130,7 +131,7 @@ static int open_cached(const struct sources *src, const struct dso *dso, bool sy
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (!source_cache_path(src, dso, names[i], path) ||
-		    open_accepted(dso, path, false, ret, NULL))
+		    open_accepted(src, dso, path, false, ret, NULL))
 			continue;
 		if (!symtab || source_has_symtab(ret))
 			return 0;
@@ -170,7 +171,7 @@ static bool has_replaced(const struct sources *src, const struct dso *dso,
 	if (!dso->ino || img->fd < 0 || fstat(img->fd, &st))
 		return false;
 	if (major(st.st_dev) != dso->maj || minor(st.st_dev) != dso->min)
-		return src->opts.is_cut && st.st_ino != dso->ino;
+		return src->opts.origin.kind != ORIGIN_NAMED && st.st_ino != dso->ino;
 	if (st.st_ino != dso->ino)
 		return true;
 	return !file_has_generation(img->fd, dso->ino_generation);
@@ -199,7 +200,7 @@ static int open_in_processes(const struct sources *src, const struct dso *dso, i
 				 dso->name) ||
 		    elf_image_open(path, ret, NULL))
 			continue;
-		if (dso->build_id_size ? source_accept(dso, ret, false, path, NULL)
+		if (dso->build_id_size ? source_accept(src, dso, ret, false, path, NULL)
 				       : same_inode(dso, ret))
 			return 0;
 		elf_image_close(ret);
@@ -222,7 +223,9 @@ static bool is_path_of_others(const struct sources *src, const struct dso *dso)
 static int open_in_place(const struct sources *src, const struct dso *dso, int len,
 			 struct elf_image *ret, struct error *why)
 {
-	bool trusted = src->opts.symfs || src->same_machine;
+	bool is_cut = src->opts.origin.kind != ORIGIN_NAMED;
+	/* The inode tells of a file whether it is the recorded one, whatever machine this is. */
+	bool trusted = src->opts.symfs || src->same_machine || (is_cut && dso->ino);
 	const char *prefix = src->opts.symfs ? src->opts.symfs : src->host.root;
 	bool named = dso->build_id_size || src->opts.symfs;
 	char path[PATH_MAX];
@@ -230,19 +233,19 @@ static int open_in_place(const struct sources *src, const struct dso *dso, int l
 
 	if (dso->name[0] != '/')
 		return error_set(why, -ENOENT, "not the path of a file");
-	if (!trusted && !dso->build_id_size) {
-		source_accept(dso, NULL, false, dso->name, why);
-		return -ENOENT;
-	}
-	if (src->opts.is_cut && !named && !dso->ino)
+	if (is_cut && !named && !dso->ino)
 		return error_set(why, -ENOENT,
 				 "the recording is cut, and has neither a build-id nor an inode "
 				 "of the file");
+	if (!trusted && !dso->build_id_size) {
+		source_accept(src, dso, NULL, false, dso->name, why);
+		return -ENOENT;
+	}
 	if (dso->name[len] && !dso->build_id_size)
 		return error_set(why, -ENOENT, "the file was deleted, and no build-id is recorded");
 	if (!source_path(path, "%s%.*s", prefix, len, dso->name))
 		return -ENOENT;
-	rc = open_accepted(dso, path, trusted, ret, why);
+	rc = open_accepted(src, dso, path, trusted, ret, why);
 	if (!rc && !named && is_path_of_others(src, dso) && !same_inode(dso, ret)) {
 		elf_image_close(ret);
 		rc = error_set(why, -ESTALE,
@@ -307,8 +310,9 @@ static bool read_debuglink(const struct elf_image *img, const char **ret_name, u
 }
 
 /* @program must be open: its own build-id is compared if the recording has none. */
-static int try_link(const struct dso *dso, const struct elf_image *program, const char *path,
-		    uint32_t crc, struct elf_image *ret)
+static int try_link(const struct sources *src, const struct dso *dso,
+		    const struct elf_image *program, const char *path, uint32_t crc,
+		    struct elf_image *ret)
 {
 	struct elf_image img = ELF_IMAGE_INIT;
 	bool ok;
@@ -316,7 +320,7 @@ static int try_link(const struct dso *dso, const struct elf_image *program, cons
 	if (elf_image_open(path, &img, NULL))
 		return -ENOENT;
 	if (dso->build_id_size)
-		ok = source_accept(dso, &img, false, path, NULL);
+		ok = source_accept(src, dso, &img, false, path, NULL);
 	else if (program->build_id_size)
 		ok = elf_build_id_same(img.build_id, img.build_id_size, program->build_id,
 				       program->build_id_size);
@@ -349,7 +353,7 @@ static int open_linked(const struct sources *src, const struct dso *dso,
 		for (i = 0; i < sizeof(between) / sizeof(*between); i++) {
 			if (source_path(path, "%s%s%.*s%s/%s", prefix, between[i][0], dir,
 					dso->name, between[i][1], link) &&
-			    !try_link(dso, program, path, crc, ret))
+			    !try_link(src, dso, program, path, crc, ret))
 				return 0;
 		}
 	}
@@ -357,10 +361,10 @@ static int open_linked(const struct sources *src, const struct dso *dso,
 	if (!dso->build_id_size && !program->build_id_size)
 		return -ENOENT;
 	if (source_path(path, "%s/usr/lib/debug%.*s.debug", prefix, len, dso->name) &&
-	    !try_link(dso, program, path, 0, ret))
+	    !try_link(src, dso, program, path, 0, ret))
 		return 0;
 	if (source_path(path, "%s/usr/lib/debug%.*s", prefix, len, dso->name))
-		return try_link(dso, program, path, 0, ret);
+		return try_link(src, dso, program, path, 0, ret);
 	return -ENOENT;
 }
 
@@ -385,10 +389,10 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 		source_hex(id, size, hex);
 		if (source_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", prefix, hex,
 				hex + 2) &&
-		    !open_accepted(&known, path, false, ret, NULL))
+		    !open_accepted(src, &known, path, false, ret, NULL))
 			return 0;
 		if (source_cache_path(src, &known, "debug", path) &&
-		    !open_accepted(&known, path, false, ret, NULL))
+		    !open_accepted(src, &known, path, false, ret, NULL))
 			return 0;
 		/* Or the whole program, copied before it was stripped. */
 		if (!open_cached(src, &known, true, ret))
@@ -399,7 +403,7 @@ int source_open_debug(const struct sources *src, const struct dso *dso,
 	if (!src->host.debuginfod || size < 4 ||
 	    debuginfod_open(DEBUGINFOD_DEBUGINFO, id, size, ret))
 		return -ENOENT;
-	if (source_accept(&known, ret, false, "", NULL))
+	if (source_accept(src, &known, ret, false, "", NULL))
 		return 0;
 	elf_image_close(ret);
 	return -ENOENT;
@@ -412,7 +416,7 @@ int source_open_downloaded(const struct sources *src, const struct dso *dso, str
 	if (!src->host.debuginfod || dso->build_id_size < 4)
 		return -ENOENT;
 	rc = debuginfod_open(DEBUGINFOD_EXECUTABLE, dso->build_id, dso->build_id_size, ret);
-	if (rc || source_accept(dso, ret, false, "", NULL))
+	if (rc || source_accept(src, dso, ret, false, "", NULL))
 		return rc;
 	elf_image_close(ret);
 	return -ENOENT;

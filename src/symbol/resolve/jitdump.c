@@ -198,8 +198,8 @@ int jitdump_open(const struct sources *src, const char *path, const uint32_t *pi
 	int fd = -ENOENT;
 
 	if (!src->same_machine && !src->opts.symfs)
-		return error_set(why, -ENOENT,
-				 "code of a JIT, and the recording is from another machine");
+		return error_set(why, -ENOENT, "code of a JIT, and %s",
+				 origin_why_not(&src->opts.origin));
 	if (!source_path(full, "%s%s", root, path))
 		return -ENAMETOOLONG;
 	fd = source_open_jit(src, full, nr_pids ? pids[0] : 0, why);

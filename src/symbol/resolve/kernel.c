@@ -4,10 +4,10 @@
  *
  * Sources in order: --kallsyms, --vmlinux, this machine's /proc/kallsyms, perf's build-id cache,
  * vmlinux by build-id. This machine's list is used only if it belongs to the recorded kernel: the
- * build-ids are equal. If the recording has none, host name, release and the address of the
- * reference symbol must be equal (a reboot moves the kernel, and an update changes it). All symbols
- * are moved by the distance of the reference symbol from its recorded address. A copy of the list
- * in the user's cache saves most reports from reading it (kernel_cache.h).
+ * build-ids are equal. If the recording has none, it must be of this machine and release, and the
+ * reference symbol have its address (a reboot moves the kernel, and an update changes it). All
+ * symbols are moved by the distance of the reference symbol from its recorded address. A copy of
+ * the list in the user's cache saves most reports from reading it (kernel_cache.h).
  */
 #include "symbol/resolve/sources.h"
 
@@ -123,10 +123,10 @@ static int load_running(const struct sources *src, const struct dso *dso, bool w
 		return error_set(why, -ENOENT,
 				 "build-id differs: the running kernel is not the recorded one");
 	if (!same && !src->same_machine)
-		return error_set(
-			why, -ENOENT,
-			"the recording has no kernel build-id and is from another machine or "
-			"kernel release: name its symbols with --kallsyms or --vmlinux");
+		return error_set(why, -ENOENT,
+				 "no kernel build-id recorded, and %s: name its symbols with "
+				 "--kallsyms or --vmlinux",
+				 origin_why_not(&src->opts.origin));
 	if (!source_path(path, "%s/proc/kallsyms", src->host.root))
 		return -ENAMETOOLONG;
 	if (!whole && !kernel_cache_load(src, &running, !same, ret))
@@ -135,8 +135,8 @@ static int load_running(const struct sources *src, const struct dso *dso, bool w
 }
 
 /* Opens @path if it is of @dso. *@ret_delta is added to linked addresses. */
-static int open_vmlinux(const struct dso *dso, const char *path, bool trusted,
-			struct elf_image *ret, uint64_t *ret_delta, struct error *why)
+static int open_vmlinux(const struct sources *src, const struct dso *dso, const char *path,
+			bool trusted, struct elf_image *ret, uint64_t *ret_delta, struct error *why)
 {
 	uint64_t here = 0;
 	bool found;
@@ -144,7 +144,7 @@ static int open_vmlinux(const struct dso *dso, const char *path, bool trusted,
 
 	if (rc)
 		return rc;
-	if (!source_accept(dso, ret, trusted, path, why)) {
+	if (!source_accept(src, dso, ret, trusted, path, why)) {
 		elf_image_close(ret);
 		return -ENOENT;
 	}
@@ -159,7 +159,7 @@ static int load_vmlinux(const struct sources *src, const struct dso *dso, const 
 	struct elf_image img = ELF_IMAGE_INIT;
 	struct elf_space space = {0};
 	uint64_t delta;
-	int rc = open_vmlinux(dso, path, trusted, &img, &delta, why);
+	int rc = open_vmlinux(src, dso, path, trusted, &img, &delta, why);
 
 	if (rc)
 		return rc;
@@ -241,6 +241,7 @@ static bool try_symbols(const struct dso *dso, const char *path, bool trusted, v
 }
 
 struct opened_vmlinux {
+	const struct sources *src;
 	struct elf_image *img;
 	uint64_t delta;
 };
@@ -249,7 +250,7 @@ static bool try_open(const struct dso *dso, const char *path, bool trusted, void
 {
 	struct opened_vmlinux *o = arg;
 
-	return !open_vmlinux(dso, path, trusted, o->img, &o->delta, NULL);
+	return !open_vmlinux(o->src, dso, path, trusted, o->img, &o->delta, NULL);
 }
 
 /* "/dev/null" means "no file"; other devices are refused. */
@@ -366,13 +367,13 @@ int kernel_open_kcore(const struct sources *src, const struct dso *dso, struct e
 int kernel_open_image(const struct sources *src, const struct dso *dso, struct elf_image *ret,
 		      uint64_t *ret_delta)
 {
-	struct opened_vmlinux o = {.img = ret};
+	struct opened_vmlinux o = {.src = src, .img = ret};
 	int rc;
 
 	if (src->opts.vmlinux && is_none(src->opts.vmlinux))
 		return -ENOENT;
 	if (src->opts.vmlinux)
-		return open_vmlinux(dso, src->opts.vmlinux, true, ret, ret_delta, NULL);
+		return open_vmlinux(src, dso, src->opts.vmlinux, true, ret, ret_delta, NULL);
 	rc = each_vmlinux(src, dso, try_open, &o);
 	*ret_delta = o.delta;
 	return rc;

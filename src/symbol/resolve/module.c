@@ -59,8 +59,8 @@ static int load_kallsyms(const struct sources *src, const struct dso *dso, const
 	return rc ? rc : kallsyms_table(&lines, name, 0, source_wanted(src, dso), ret);
 }
 
-static int open_ko(const struct dso *dso, const char *path, bool trusted, struct elf_image *ret,
-		   struct error *why)
+static int open_ko(const struct sources *src, const struct dso *dso, const char *path, bool trusted,
+		   struct elf_image *ret, struct error *why)
 {
 	struct buf mem = {0};
 	int rc = source_read(path, &mem, why);
@@ -69,7 +69,7 @@ static int open_ko(const struct dso *dso, const char *path, bool trusted, struct
 		rc = elf_image_memory(&mem, ret, why);
 	if (rc)
 		return rc;
-	if (source_accept(dso, ret, trusted, path, why) && ret->ehdr.e_type == ET_REL)
+	if (source_accept(src, dso, ret, trusted, path, why) && ret->ehdr.e_type == ET_REL)
 		return 0;
 	elf_image_close(ret);
 	return -ENOENT;
@@ -103,15 +103,15 @@ int module_open(const struct sources *src, const struct dso *dso, struct elf_ima
 	 * contents.
 	 */
 	if (dso->name[0] == '/' && source_path(path, "%s%s", prefix, dso->name)) {
-		rc = open_ko(dso, path, trusted, ret, &err);
+		rc = open_ko(src, dso, path, trusted, ret, &err);
 		if (rc != -ENOENT || *err.text)
 			*why = err;
 		if (!rc)
 			return 0;
 	}
-	if (source_cache_path(src, dso, "elf", path) && !open_ko(dso, path, false, ret, NULL))
+	if (source_cache_path(src, dso, "elf", path) && !open_ko(src, dso, path, false, ret, NULL))
 		return 0;
-	if (find_ko(src, name, path) && !open_ko(dso, path, trusted, ret, NULL))
+	if (find_ko(src, name, path) && !open_ko(src, dso, path, trusted, ret, NULL))
 		return 0;
 	return rc;
 }
@@ -147,11 +147,11 @@ int module_load(const struct sources *src, const struct dso *dso, struct symtab 
 		    !load_kallsyms(src, dso, path, name, ret, why))
 			return 0;
 	} else {
-		error_set(why, -ENOENT, "%s",
+		error_set(why, -ENOENT, "%s%s",
 			  dso->build_id_size
 				  ? "build-id differs: the loaded module is not the recorded one"
-				  : "no build-id recorded, and the recording is from another "
-				    "machine or kernel release");
+				  : "no build-id recorded, and ",
+			  dso->build_id_size ? "" : origin_why_not(&src->opts.origin));
 	}
 	if (!load_ko(src, dso, ret, why))
 		return 0;

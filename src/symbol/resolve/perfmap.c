@@ -18,13 +18,66 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sys/io/file.h"
+
 #define LINE_MAX_MAP (64u << 10) /* longer lines are skipped */
+#define START_FIELD  20		 /* in /proc/PID/stat, behind the name: ticks since the start */
+
+/* Returns when the process that has number @pid now began; 0: none has, or it is not known. */
+static time_t process_start(const struct sources *src, uint32_t pid)
+{
+	time_t machine = origin_machine_start(src->host.root);
+	const char *field = NULL;
+	char *text = NULL;
+	long long ticks;
+
+	if (!file_text(&text, "%s/proc/%u/stat", src->host.root, pid))
+		field = strrchr(text, ')');
+	for (int i = 0; field && i < START_FIELD; i++)
+		field = strchr(field + 1, ' ');
+	ticks = field && machine ? strtoll(field, NULL, 10) : 0;
+	free(text);
+	return field && machine ? machine + (time_t)(ticks / sysconf(_SC_CLK_TCK)) : 0;
+}
+
+/* Returns when the file was made; 0: its file system does not say. */
+static time_t file_birth(int fd)
+{
+	struct statx sx;
+
+	return !statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &sx) && sx.stx_mask & STATX_BTIME
+		       ? (time_t)sx.stx_btime.tv_sec
+		       : 0;
+}
+
+/*
+ * Returns why a file can not be from process @pid of a recording that is cut: its name has only the
+ * number, which other processes had before, or have now. NULL: it can.
+ */
+static const char *why_of_others(const struct sources *src, int fd, const struct stat *st,
+				 uint32_t pid)
+{
+	const struct origin *o = &src->opts.origin;
+	time_t start = origin_machine_start(src->host.root), process;
+
+	if (o->kind != ORIGIN_HERE || !pid)
+		return NULL;
+	if (st->st_mtime + ORIGIN_SLACK < start)
+		return "it was written before this machine restarted";
+	process = process_start(src, pid);
+	if (process > o->written + 1 && st->st_mtime >= process)
+		return "its process began after the recording";
+	if (!process && file_birth(fd) > o->written + 1)
+		return "it was made after the recording, whose process has ended";
+	return NULL;
+}
 
 int source_open_jit(const struct sources *src, const char *path, uint32_t pid, struct error *why)
 {
 	int rc, fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	uid_t owner = geteuid();
 	char process[PATH_MAX];
+	const char *other;
 	struct stat st;
 
 	if (fd < 0)
@@ -38,6 +91,8 @@ int source_open_jit(const struct sources *src, const char *path, uint32_t pid, s
 	else if (st.st_uid && st.st_uid != owner && st.st_uid != geteuid())
 		rc = error_set(why, -EPERM, "%s belongs to another user (uid %u) than the process",
 			       path, (unsigned int)st.st_uid);
+	else if ((other = why_of_others(src, fd, &st, pid)))
+		rc = error_set(why, -ESTALE, "%s is of another process: %s", path, other);
 	else
 		return fd;
 	close(fd);
@@ -171,8 +226,8 @@ static int find_map(const struct sources *src, uint32_t pid, uint32_t *inner, ch
 	int rc;
 
 	if (!src->same_machine && !src->opts.symfs)
-		return error_set(why, -ENOENT,
-				 "code of a JIT, and the recording is from another machine");
+		return error_set(why, -ENOENT, "code of a JIT, and %s",
+				 origin_why_not(&src->opts.origin));
 	if (!source_path(path, "%s/tmp/perf-%u.map", root, pid))
 		return -ENAMETOOLONG;
 	rc = source_open_jit(src, path, pid, why);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -72,11 +73,18 @@ static bool same(const char *a, const char *b)
 	return a && b && !strcmp(a, b);
 }
 
-/* Whether the recording is of @host, as far as it says. */
-static bool is_of(const struct resolver_opts *opts, const struct symbol_host *host)
+/* Finds whether the recording is of the host. */
+static void compare_host(struct sources *src)
 {
-	return opts->is_cut ||
-	       (same(opts->hostname, host->hostname) && same(opts->osrelease, host->osrelease));
+	const struct symbol_host *host = &src->host;
+	enum origin_kind kind = src->opts.origin.kind;
+
+	if (kind == ORIGIN_HERE)
+		src->opts.osrelease = host->osrelease;
+	src->same_machine = kind == ORIGIN_NAMED
+				    ? same(src->opts.hostname, host->hostname) &&
+					      same(src->opts.osrelease, host->osrelease)
+				    : kind == ORIGIN_HERE;
 }
 
 int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *host,
@@ -105,7 +113,7 @@ int resolver_new_on(const struct resolver_opts *opts, const struct symbol_host *
 	r->src.host = *host;
 	if (r->src.opts.symfs && !strcmp(r->src.opts.symfs, "/"))
 		r->src.opts.symfs = "";
-	r->src.same_machine = is_of(opts, host);
+	compare_host(&r->src);
 	*ret = r;
 	return 0;
 }
@@ -133,7 +141,7 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **ret, struct
 		r->src.host.hostname = r->uts.nodename;
 		r->src.host.osrelease = r->uts.release;
 	}
-	r->src.same_machine = is_of(opts, &r->src.host);
+	compare_host(&r->src);
 	*ret = r;
 	return 0;
 }
@@ -485,14 +493,18 @@ int resolver_open_code(const struct resolver *r, const struct dso *dso, struct e
 	return resolver_open_code_why(r, dso, ret, &unused);
 }
 
-int resolver_read_jitdump(const struct resolver *r, const char *path, uint32_t pid,
+int resolver_read_jitdump(const struct resolver *r, const char *path, uint32_t pid, uint64_t ino,
 			  struct jitdump_info *ret, jitdump_fn fn, void *arg)
 {
 	int rc, fd = jitdump_open(&r->src, path, &pid, 1, NULL);
+	struct stat st;
 
 	if (fd < 0)
 		return fd;
-	rc = jitdump_read(fd, ret, fn, arg, NULL);
+	if (r->src.opts.origin.kind == ORIGIN_HERE && ino && (fstat(fd, &st) || st.st_ino != ino))
+		rc = -ESTALE;
+	else
+		rc = jitdump_read(fd, ret, fn, arg, NULL);
 	close(fd);
 	return rc;
 }

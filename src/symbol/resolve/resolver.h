@@ -9,8 +9,8 @@
  * and v0).
  *
  * The resolver never uses a file with another build-id than the recorded one. Without a recorded
- * build-id it uses a file only if the recording is of this machine (host name and kernel release)
- * or --symfs names a directory.
+ * build-id it uses a file only if the recording is of this machine (host name and kernel release;
+ * of a recording that is cut, resolver_origin.h) or --symfs names a directory.
  *
  * Any thread may ask. The first to ask loads a dso's table, under a lock; then the table is
  * read-only. Symbols live as long as the resolver.
@@ -27,6 +27,7 @@
 #include "symbol/elf/table.h"
 #include "symbol/elf/wanted.h"
 #include "symbol/resolve/jitdump.h"
+#include "symbol/resolve/resolver_origin.h"
 #include "symbol/recorded/recorded.h"
 
 struct resolver;
@@ -51,11 +52,7 @@ struct resolver_opts {
 	struct resolver_pool *pool; /* tables that other resolvers share; NULL: none */
 	/* Of the recording; NULL or 0: not recorded. Strings must outlive the resolver. */
 	const char *hostname, *osrelease, *arch;
-	/*
-	 * The part of the recording that has these is missing. It counts as one of this machine,
-	 * unless inodes of files or the address of the kernel say otherwise.
-	 */
-	bool is_cut;
+	struct origin origin; /* of a recording that is cut, and so lacks these */
 };
 
 /*
@@ -95,10 +92,10 @@ int resolver_open_code_why(const struct resolver *r, const struct dso *dso, stru
 			   struct error *why);
 
 /*
- * Reads the jitdump @path of a process (jitdump_read()). Returns a negative errno if it may not be
- * read: it is used as a perf-PID.map is.
+ * Reads the jitdump @path of a process (jitdump_read()), whose recorded inode is @ino (0: not
+ * known). Returns a negative errno if it may not be read: it is used as a perf-PID.map is.
  */
-int resolver_read_jitdump(const struct resolver *r, const char *path, uint32_t pid,
+int resolver_read_jitdump(const struct resolver *r, const char *path, uint32_t pid, uint64_t ino,
 			  struct jitdump_info *ret, jitdump_fn fn, void *arg);
 
 /* Returns whether the user named a vmlinux. */

@@ -39,7 +39,7 @@ struct sources {
 	struct module_list *modules; /* of this machine */
 	struct file_tables *files;   /* tables of files read so far */
 	struct symbol_host host;
-	/* The recording names this machine's host name and kernel release, or is cut. */
+	/* The recording is of this machine: it has its host name and release; or ORIGIN_HERE. */
 	bool same_machine;
 };
 
@@ -105,8 +105,8 @@ int perfmap_load(const struct sources *src, uint32_t pid, uint64_t *left, struct
 
 /*
  * Opens a file that process @pid has written for profilers. It must belong to the user of the
- * process, if that still runs, to root or to the caller. Returns a descriptor, or a negative errno
- * with @why filled.
+ * process, if that still runs, to root or to the caller; -ESTALE: it is of another process of that
+ * number. Returns a descriptor, or a negative errno with @why filled.
  */
 int source_open_jit(const struct sources *src, const char *path, uint32_t pid, struct error *why);
 
@@ -121,8 +121,8 @@ int jitdump_load(const struct sources *src, const struct dso *dso, struct symtab
  * Returns whether @img may stand for @dso: their build-ids are equal, or @dso has none and the
  * caller trusts the file (@trusted). If not, fills @why, which names @path.
  */
-bool source_accept(const struct dso *dso, const struct elf_image *img, bool trusted,
-		   const char *path, struct error *why);
+bool source_accept(const struct sources *src, const struct dso *dso, const struct elf_image *img,
+		   bool trusted, const char *path, struct error *why);
 
 /*
  * Opens the recorded file itself: below --symfs, at its path, at its path in the mounts of the

@@ -73,12 +73,12 @@ int source_open_vdso(const struct sources *src, const struct dso *dso, struct el
 		mine ? own_vdso(&img, why)
 		     : error_set(why, -ENOENT, "ringtail reads only the vdso of its own word size");
 
-	if (!rc && !source_accept(dso, &img, src->same_machine, "this machine's vdso", why)) {
+	if (!rc && !source_accept(src, dso, &img, src->same_machine, "this machine's vdso", why)) {
 		elf_image_close(&img);
 		rc = -ENOENT;
 	}
 	if (rc && source_cache_path(src, dso, "vdso", path) && !elf_image_open(path, &img, NULL)) {
-		if (source_accept(dso, &img, false, path, NULL))
+		if (source_accept(src, dso, &img, false, path, NULL))
 			rc = 0;
 		else
 			elf_image_close(&img);

@@ -29,7 +29,7 @@ static void test_identity(void **state)
 	p->opts.osrelease = "6.2";
 	assert_why_none(p, "from another machine");
 	/* A recording that is cut does not say whose it is; the file's inode does. */
-	p->opts.is_cut = true;
+	p->opts.origin.kind = ORIGIN_UNKNOWN;
 	assert_why_none(p, "neither a build-id nor an inode");
 	snprintf(path, sizeof(path), "%s/bin/prog", p->dir);
 	assert_int_equal(stat(path, &st), 0);
@@ -38,7 +38,7 @@ static void test_identity(void **state)
 	p->dso.ino = 1;
 	p->dso.maj = 4095;
 	assert_why_none(p, "another file has this name now");
-	p->opts.is_cut = false;
+	p->opts.origin.kind = ORIGIN_NAMED;
 	p->opts.osrelease = "6.1";
 	assert_true(finds(p, off));
 	p->dso.ino = 0;

@@ -42,8 +42,8 @@ static void test_kernel_without_build_id(void **state)
 	p->opts.osrelease = NULL;
 	fresh(p);
 	assert_why(p, &same, TEXT + 0x101, "from another machine");
-	/* A recording that is cut does not say whose it is; its kernel's address does. */
-	p->opts.is_cut = true;
+	/* What a recording that is cut maps may say that it is of this machine. */
+	p->opts.origin.kind = ORIGIN_HERE;
 	fresh(p);
 	assert_symbol(p, &same, 1, TEXT + 0x101, "local_fn");
 	assert_why(p, &moved, TEXT + 0x101, "not at the address");
