@@ -29,6 +29,19 @@ int array_grow(void *array, size_t *cap, size_t need, size_t size)
 	return 0;
 }
 
+void *calloc_apart(size_t nr, size_t size)
+{
+	size_t bytes;
+	void *p;
+
+	if (__builtin_mul_overflow(nr, size, &bytes) ||
+	    __builtin_add_overflow(bytes, (size_t)APART - 1, &bytes))
+		return NULL;
+	bytes &= ~((size_t)APART - 1);
+	p = aligned_alloc(APART, bytes ? bytes : APART);
+	return p ? memset(p, 0, bytes) : NULL;
+}
+
 int buf_reserve(struct buf *b, size_t more)
 {
 	size_t need;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A byte buffer that grows, and a function that grows plain arrays.
+ * A byte buffer that grows, and functions for plain arrays.
  *
  * The owner of a struct buf releases it with buf_release(), also after a failure; an all-zero
  * struct is an empty buffer. One thread at a time uses a buffer.
@@ -37,6 +37,18 @@ void buf_release(struct buf *b);
 
 /* Zeroes @n bytes with memset(); the compiler cannot replace the call by something slower. */
 void mem_zero(void *p, size_t n);
+
+/*
+ * Bytes that threads must be apart to write without waiting for each other: a line of the cache,
+ * and its neighbour, which processors fetch with it.
+ */
+#define APART 128
+
+/*
+ * As calloc(), for what one thread writes often: nothing else is in its lines of the cache. Give a
+ * struct of which there are several `alignas(APART)`. Free it with free().
+ */
+void *calloc_apart(size_t nr, size_t size);
 
 /*
  * Grows the array *@array of elements of @size bytes and capacity *@cap (elements) so that it

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,8 @@ enum part_state {
 
 /* A part in work or waiting for its turn. Unmarked fields belong to the worker while it runs. */
 struct sweep_part {
-	enum part_state state; /* lock */
-	atomic_bool in_vain;   /* the previous part did not end where this one began */
+	alignas(APART) enum part_state state; /* lock */
+	atomic_bool in_vain; /* the previous part did not end where this one began */
 	size_t split;
 	size_t next; /* the split at which it ended */
 	uint64_t newest;
@@ -53,7 +54,7 @@ struct sweep_part {
 };
 
 struct sweep_worker {
-	struct sweep *sweep;
+	alignas(APART) struct sweep *sweep;
 	pthread_t thread;
 	struct data_scan *scan;
 	unsigned int countdown; /* records to the next check */
@@ -351,8 +352,8 @@ static void *worker_main(void *arg)
 static int make_parts(struct sweep *sw, size_t workers)
 {
 	sw->nr_parts = 2 * workers;
-	sw->parts = calloc(sw->nr_parts, sizeof(*sw->parts));
-	sw->workers = calloc(workers, sizeof(*sw->workers));
+	sw->parts = calloc_apart(sw->nr_parts, sizeof(*sw->parts));
+	sw->workers = calloc_apart(workers, sizeof(*sw->workers));
 	if (!sw->parts || !sw->workers)
 		return -ENOMEM;
 	for (size_t i = 0; i < sw->nr_parts; i++) {

@@ -237,7 +237,7 @@ static int new (const struct formatters *like, void *const *worker, size_t nr,
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < f->nr_slots; i++) {
-		f->slots[i].texts = calloc(f->nr_outs, sizeof(*f->slots[i].texts));
+		f->slots[i].texts = calloc_apart(f->nr_outs, sizeof(*f->slots[i].texts));
 		if (!f->slots[i].texts) {
 			formatters_free(f);
 			return -ENOMEM;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -103,6 +104,24 @@ static void buffer_keeps_bytes_while_growing(void **unused)
 	assert_null(b.data);
 }
 
+static void what_threads_write_is_apart(void **unused)
+{
+	for (size_t nr = 0; nr < 300; nr += 7) {
+		uint8_t *p = calloc_apart(nr, 3), *q = calloc_apart(nr, 3);
+
+		assert_non_null(p);
+		assert_non_null(q);
+		assert_int_equal((uintptr_t)p % APART, 0);
+		assert_true(q >= p + 3 * nr || p >= q + 3 * nr);
+		for (size_t i = 0; i < 3 * nr; i++)
+			assert_int_equal(p[i], 0);
+		free(p);
+		free(q);
+	}
+	assert_null(calloc_apart(SIZE_MAX, 1));
+	assert_null(calloc_apart(SIZE_MAX / 2, 3));
+}
+
 static void interned_strings_are_one(void **unused)
 {
 	struct strpool *pool = strpool_new();
@@ -157,6 +176,7 @@ int main(void)
 		cmocka_unit_test(sizes_parse_or_are_refused),
 		cmocka_unit_test(times_have_units),
 		cmocka_unit_test(buffer_keeps_bytes_while_growing),
+		cmocka_unit_test(what_threads_write_is_apart),
 		cmocka_unit_test(interned_strings_are_one),
 		cmocka_unit_test(error_text_never_overflows),
 		cmocka_unit_test(distance_finds_neighbours),
