@@ -9,6 +9,7 @@
 #ifndef RINGTAIL_BASE_OUTBUF_H
 #define RINGTAIL_BASE_OUTBUF_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -102,26 +103,56 @@ static inline void outbuf_repeated(struct outbuf *out, char c, size_t n)
 			(out)->failed = true;               \
 	} while (0)
 
-/* Writes the digits of @v, at most 20, so that they end before @end. Returns where they begin. */
-static inline char *decimal_before(char *end, uint64_t v)
-{
-	/* Two digits at once: half the divisions. */
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+/* The two digits of each number below 100: two at once are half the divisions. */
+static const char decimal_pairs[] = "00010203040506070809101112131415161718192021222324"
 				    "25262728293031323334353637383940414243444546474849"
 				    "50515253545556575859606162636465666768697071727374"
 				    "75767778798081828384858687888990919293949596979899";
 
+/* Writes the digits of @v, at most 20, so that they end before @end. Returns where they begin. */
+static inline char *decimal_before(char *end, uint64_t v)
+{
 	for (; v >= 100; v /= 100) {
 		end -= 2;
-		memcpy(end, pairs + 2 * (v % 100), 2);
+		memcpy(end, decimal_pairs + 2 * (v % 100), 2);
 	}
 	if (v < 10) {
 		*--end = (char)('0' + v);
 		return end;
 	}
 	end -= 2;
-	memcpy(end, pairs + 2 * v, 2);
+	memcpy(end, decimal_pairs + 2 * v, 2);
 	return end;
+}
+
+/* Writes the last @n digits of @v, with zeros before. */
+static inline void decimal_digits(char *to, uint64_t v, size_t n)
+{
+	for (; n >= 2; v /= 100) {
+		n -= 2;
+		memcpy(to + n, decimal_pairs + 2 * (v % 100), 2);
+	}
+	if (n)
+		*to = (char)('0' + v % 10);
+}
+
+/* Writes eight hexadecimal digits of @v. */
+static inline void hex_eight(char *to, uint32_t v)
+{
+	uint64_t x = v, above_nine;
+
+	x = (x & 0xffff0000) << 16 | (x & 0xffff);
+	x = (x & 0x0000ff000000ff00) << 8 | (x & 0x000000ff000000ff);
+	x = (x & 0x00f000f000f000f0) << 4 | (x & 0x000f000f000f000f);
+	above_nine = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	x = htobe64(x + 0x3030303030303030 + above_nine * ('a' - '0' - 10));
+	memcpy(to, &x, sizeof(x));
+}
+
+/* Returns the number of hexadecimal digits of @v. */
+static inline size_t hex_length(uint64_t v)
+{
+	return v ? (size_t)(67 - __builtin_clzll(v)) / 4 : 1;
 }
 
 #endif

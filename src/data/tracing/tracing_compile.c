@@ -406,13 +406,13 @@ static int add_piece(struct compiler *c, const struct program_piece *piece)
 	return 0;
 }
 
-/* Takes the text up to a conversion. */
-static int literal(struct compiler *c, const char **at)
+/* Takes the text up to a conversion, for @ret. */
+static int literal(struct compiler *c, const char **at, struct program_piece *ret)
 {
-	struct program_piece piece = {.kind = PIECE_LITERAL, .text = (uint32_t)c->p->texts.len};
 	const char *s;
 	int rc = 0;
 
+	ret->text = (uint32_t)c->p->texts.len;
 	for (s = *at; !rc && *s; s++) {
 		char ch = *s;
 
@@ -428,8 +428,8 @@ static int literal(struct compiler *c, const char **at)
 		rc = buf_append(&c->p->texts, &ch, 1);
 	}
 	*at = s;
-	piece.len = (uint32_t)c->p->texts.len - piece.text;
-	return rc ?: add_piece(c, &piece);
+	ret->len = (uint32_t)c->p->texts.len - ret->text;
+	return rc;
 }
 
 /*
@@ -455,6 +455,7 @@ static size_t parse_conversion(const char *s, struct program_piece *ret, bool *r
 	if (*s == 'z' || *s == 'L')
 		ret->ls = *s++ == 'z' ? 1 : 2;
 	ret->type = *s;
+	ret->unused = ret->ls == -2 ? 56 : ret->ls == -1 ? 48 : ret->ls == 0 ? 32 : 0;
 	if (!*s || ret->ls < -2 || ret->ls > 2 || s - begin > FORMAT_MAX || ret->width > 1000)
 		return 0;
 	return (size_t)(s + 1 - begin);
@@ -464,29 +465,31 @@ static size_t parse_conversion(const char *s, struct program_piece *ret, bool *r
 static int keep_format(struct compiler *c, const char *s, size_t len, struct program_piece *piece)
 {
 	piece->kind = PIECE_PRINTF;
-	piece->text = (uint32_t)c->p->texts.len;
+	piece->format = (uint32_t)c->p->texts.len;
 	return buf_append(&c->p->texts, s, len) ?: buf_append(&c->p->texts, "", 1);
 }
 
-static int conversion(struct compiler *c, const char **at, struct tep_print_arg **arg)
+/* Takes a conversion and its argument, for @ret. */
+static int conversion(struct compiler *c, const char **at, struct tep_print_arg **arg,
+		      struct program_piece *ret)
 {
-	struct program_piece piece = {.kind = PIECE_NUMBER};
 	bool simple;
-	size_t len = parse_conversion(*at, &piece, &simple);
+	size_t len = parse_conversion(*at, ret, &simple);
 	int rc = len && *arg ? 0 : -ENOTSUP;
 
 	if (rc)
 		return rc;
-	switch (piece.type) {
+	ret->kind = PIECE_NUMBER;
+	switch (ret->type) {
 	case 's':
-		piece.kind = PIECE_TEXT;
-		rc = simple && !piece.zeros && !piece.alternate && !piece.ls
-			     ? text(c, *arg, &piece.node)
+		ret->kind = PIECE_TEXT;
+		rc = simple && !ret->zeros && !ret->alternate && !ret->ls
+			     ? text(c, *arg, &ret->node)
 			     : -ENOTSUP;
 		break;
 	case 'p':
-		piece.kind = PIECE_POINTER;
-		rc = len == 2 && !isalnum((unsigned char)(*at)[2]) ? number(c, *arg, &piece.node)
+		ret->kind = PIECE_POINTER;
+		rc = len == 2 && !isalnum((unsigned char)(*at)[2]) ? number(c, *arg, &ret->node)
 								   : -ENOTSUP;
 		break;
 	case 'd':
@@ -494,16 +497,16 @@ static int conversion(struct compiler *c, const char **at, struct tep_print_arg 
 	case 'u':
 	case 'x':
 	case 'X':
-		rc = number(c, *arg, &piece.node);
-		if (!rc && !simple)
-			rc = keep_format(c, *at, len, &piece);
+		rc = number(c, *arg, &ret->node);
+		if (!rc && (!simple || ret->width > NUMBER_MAX))
+			rc = keep_format(c, *at, len, ret);
 		break;
-	case 'o': rc = number(c, *arg, &piece.node) ?: keep_format(c, *at, len, &piece); break;
+	case 'o': rc = number(c, *arg, &ret->node) ?: keep_format(c, *at, len, ret); break;
 	default: return -ENOTSUP;
 	}
 	*at += len;
 	*arg = (*arg)->next;
-	return rc ?: add_piece(c, &piece);
+	return rc;
 }
 
 static int compile(struct compiler *c)
@@ -512,8 +515,15 @@ static int compile(struct compiler *c)
 	struct tep_print_arg *arg = c->event->print_fmt.args;
 	int rc = 0;
 
-	while (!rc && *at)
-		rc = *at == '%' && at[1] != '%' ? conversion(c, &at, &arg) : literal(c, &at);
+	while (!rc && *at) {
+		struct program_piece piece = {.kind = PIECE_LITERAL};
+
+		rc = literal(c, &at, &piece);
+		if (!rc && *at)
+			rc = conversion(c, &at, &arg, &piece);
+		if (!rc)
+			rc = add_piece(c, &piece);
+	}
 	return rc;
 }
 

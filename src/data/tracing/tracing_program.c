@@ -114,38 +114,38 @@ static inline uint64_t evaluate(const struct printing *pr, uint32_t node)
 				    : evaluate_node(pr, n);
 }
 
-/* The value as C's conversions of that length take it. */
-static int64_t narrow_signed(uint64_t v, int ls)
+/* Writes the digits before @end, and zeros before them. Returns where the number begins. */
+static char *hex_before(char *end, uint64_t v)
 {
-	return ls == -2 ? (int8_t)v : ls == -1 ? (int16_t)v : ls == 0 ? (int32_t)v : (int64_t)v;
+	if (v >> 32)
+		hex_eight(end - 16, (uint32_t)(v >> 32));
+	hex_eight(end - 8, (uint32_t)v);
+	return end - hex_length(v);
 }
 
-static uint64_t narrow_unsigned(uint64_t v, int ls)
+static void make_upper(char *from, const char *end)
 {
-	return ls == -2 ? (uint8_t)v : ls == -1 ? (uint16_t)v : ls == 0 ? (uint32_t)v : v;
+	for (; from < end; from++)
+		*from = (char)(*from >= 'a' ? *from - 'a' + 'A' : *from);
 }
 
-static char *hex_before(char *end, uint64_t v, const char *digits)
+static char *repeat(char *to, char c, size_t n)
 {
-	do {
-		*--end = digits[v & 15];
-		v >>= 4;
-	} while (v);
-	return end;
+	while (n--)
+		*to++ = c;
+	return to;
 }
 
-#define ZEROS_MAX 32 /* that are put with the number */
-
-static int put_number(struct printing *pr, uint64_t value)
+/* Writes at most NUMBER_MAX bytes to @to. Returns their end. */
+static char *write_number(char *to, const struct program_piece *piece, uint64_t value)
 {
-	const struct program_piece *piece = pr->piece;
-	char text[24 + ZEROS_MAX], *end = text + sizeof(text), *p, prefix[2];
-	uint64_t v = narrow_unsigned(value, piece->ls);
-	size_t before = 0, len, pad;
-	int rc = 0;
+	char text[NUMBER_MAX], *end = text + sizeof(text), *p, prefix[2];
+	uint64_t v = value << piece->unused >> piece->unused;
+	size_t before = 0, pad;
 
+	memset(text, '0', sizeof(text));
 	if (piece->type == 'd' || piece->type == 'i') {
-		int64_t number = narrow_signed(value, piece->ls);
+		int64_t number = (int64_t)(value << piece->unused) >> piece->unused;
 
 		p = decimal_before(end, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 		if (number < 0)
@@ -153,29 +153,25 @@ static int put_number(struct printing *pr, uint64_t value)
 	} else if (piece->type == 'u') {
 		p = decimal_before(end, v);
 	} else {
-		p = hex_before(end, v,
-			       piece->type == 'x' ? "0123456789abcdef" : "0123456789ABCDEF");
+		p = hex_before(end, v);
+		if (piece->type == 'X')
+			make_upper(p, end);
 		if (piece->alternate && v) {
 			prefix[before++] = '0';
 			prefix[before++] = piece->type;
 		}
 	}
-	len = (size_t)(end - p) + before;
-	pad = len < piece->width ? piece->width - len : 0;
-	if (piece->zeros && !piece->left && pad <= ZEROS_MAX)
-		for (; pad; pad--)
-			*--p = '0';
-	if (pad && !piece->left && !piece->zeros)
-		rc = put_repeated(pr->out, ' ', pad);
-	if (!rc && before)
-		rc = put(pr->out, prefix, before);
-	if (!rc && pad && !piece->left && piece->zeros)
-		rc = put_repeated(pr->out, '0', pad);
-	if (!rc)
-		rc = put(pr->out, p, (size_t)(end - p));
-	if (!rc && pad && piece->left)
-		rc = put_repeated(pr->out, ' ', pad);
-	return rc;
+	pad = (size_t)(end - p) + before;
+	pad = pad < piece->width ? piece->width - pad : 0;
+	if (piece->zeros && !piece->left)
+		p -= pad; /* zeros are there */
+	else if (pad && !piece->left)
+		to = repeat(to, ' ', pad);
+	for (size_t i = 0; i < before; i++)
+		*to++ = prefix[i];
+	short_copy(to, p, (size_t)(end - p));
+	to += end - p;
+	return pad && piece->left ? repeat(to, ' ', pad) : to;
 }
 
 /* The format is the kernel's, and was checked: one conversion, of a number of that length. */
@@ -183,7 +179,7 @@ static int put_number(struct printing *pr, uint64_t value)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static int put_by_printf(struct printing *pr, uint64_t value)
 {
-	const char *format = (const char *)pr->p->texts.data + pr->piece->text;
+	const char *format = (const char *)pr->p->texts.data + pr->piece->format;
 
 	switch (pr->piece->ls) {
 	case -2: return buf_printf(pr->out, format, (signed char)value);
@@ -202,7 +198,7 @@ static int put_pointer(struct printing *pr, uint64_t value)
 
 	if (!value)
 		return put(pr->out, "(nil)", 5);
-	p = hex_before(end, value, "0123456789abcdef");
+	p = hex_before(end, value);
 	*--p = 'x';
 	*--p = '0';
 	return put(pr->out, p, (size_t)(end - p));
@@ -309,17 +305,36 @@ static int put_text_node(struct printing *pr, uint32_t node)
 	}
 }
 
-static int put_piece(struct printing *pr)
+static int put_argument(struct printing *pr)
 {
-	const struct program_piece *piece = pr->piece;
+	uint32_t node = pr->piece->node;
 
-	switch (piece->kind) {
-	case PIECE_LITERAL: return put(pr->out, pr->p->texts.data + piece->text, piece->len);
-	case PIECE_NUMBER: return put_number(pr, evaluate(pr, piece->node));
-	case PIECE_PRINTF: return put_by_printf(pr, evaluate(pr, piece->node));
-	case PIECE_POINTER: return put_pointer(pr, evaluate(pr, piece->node));
-	default: return put_text_node(pr, piece->node);
+	switch (pr->piece->kind) {
+	case PIECE_PRINTF: return put_by_printf(pr, evaluate(pr, node));
+	case PIECE_POINTER: return put_pointer(pr, evaluate(pr, node));
+	case PIECE_TEXT: return put_text_node(pr, node);
+	default: return 0;
 	}
+}
+
+static inline int put_piece(struct printing *pr, const struct program_piece *piece)
+{
+	struct buf *out = pr->out;
+	size_t room = piece->len + NUMBER_MAX;
+	char *begin, *to;
+
+	if (out->cap - out->len < room && buf_reserve(out, room))
+		return -ENOMEM;
+	begin = to = (char *)out->data + out->len;
+	short_copy(to, pr->p->texts.data + piece->text, piece->len);
+	to += piece->len;
+	if (piece->kind == PIECE_NUMBER)
+		to = write_number(to, piece, evaluate(pr, piece->node));
+	out->len += (size_t)(to - begin);
+	if (piece->kind == PIECE_NUMBER || piece->kind == PIECE_LITERAL)
+		return 0;
+	pr->piece = piece;
+	return put_argument(pr);
 }
 
 int tracing_program_print(const struct tracing_program *p, const struct tracing_data *data,
@@ -329,10 +344,8 @@ int tracing_program_print(const struct tracing_program *p, const struct tracing_
 	size_t begin = out->len;
 	int rc = data->swap || data->size < p->end ? -EAGAIN : 0;
 
-	for (size_t i = 0; !rc && i < p->nr_pieces; i++) {
-		pr.piece = &p->pieces[i];
-		rc = put_piece(&pr);
-	}
+	for (size_t i = 0; !rc && i < p->nr_pieces; i++)
+		rc = put_piece(&pr, &p->pieces[i]);
 	if (rc)
 		out->len = begin;
 	return rc;

@@ -58,20 +58,24 @@ struct program_name {
 	uint32_t text, len;
 };
 
-/* A literal text, or a conversion of an argument. */
+#define NUMBER_MAX 32 /* bytes of a number, padded; wider ones are printf()'s */
+
+/* A literal text, and a conversion of an argument behind it. */
 struct program_piece {
 	enum {
-		PIECE_LITERAL, /* @text, @len */
+		PIECE_LITERAL, /* the text alone */
 		PIECE_NUMBER,  /* @node as a number */
-		PIECE_PRINTF,  /* @node as a number, by printf() with the format at @text */
+		PIECE_PRINTF,  /* @node as a number, by printf() with the format at @format */
 		PIECE_POINTER, /* "%p" */
 		PIECE_TEXT,    /* @node as a text */
 	} kind;
 	uint32_t text, len;
 	uint32_t node;
 	/* Of a conversion: */
+	uint32_t format;
 	int ls; /* the library's count of 'l', less those of 'h': -2 to 2 */
 	char type;
+	uint8_t unused; /* upper bits of the value that are not converted */
 	bool left, zeros, alternate;
 	uint32_t width;
 };

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Tests the small modules of the floor: parse.c, buf.c, strpool.c, error.c, nearest.c and moment.h.
+ * Tests the small modules of the floor: parse.c, buf.c, strpool.c, error.c, nearest.c, moment.h and
+ * the digits of outbuf.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -14,6 +17,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/moment.h"
+#include "base/outbuf.h"
 #include "base/parse.h"
 #include "base/strpool.h"
 
@@ -122,6 +126,31 @@ static void what_threads_write_is_apart(void **unused)
 	assert_null(calloc_apart(SIZE_MAX / 2, 3));
 }
 
+static void digits_are_those_of_printf(void **unused)
+{
+	for (unsigned int i = 0; i < 64 * 200; i++) {
+		uint64_t v = ((uint64_t)rand() << 33 ^ (uint64_t)rand() << 11 ^ (uint64_t)rand()) >>
+			     i % 64;
+		size_t n = i % 10;
+		char want[32], got[32] = "", *end = got + 24;
+		uint64_t unit = 1;
+
+		for (size_t k = 0; k < n; k++)
+			unit *= 10;
+		snprintf(want, sizeof(want), "%" PRIu64, v);
+		assert_string_equal(decimal_before(end, v), want);
+		snprintf(want, sizeof(want), "%0*" PRIu64, (int)n, v % unit);
+		memset(got, 0, sizeof(got));
+		decimal_digits(got, v, n);
+		assert_string_equal(got, n ? want : "");
+		snprintf(want, sizeof(want), "%08" PRIx32, (uint32_t)v);
+		memset(got, 0, sizeof(got));
+		hex_eight(got, (uint32_t)v);
+		assert_string_equal(got, want);
+		assert_int_equal(hex_length(v), snprintf(want, sizeof(want), "%" PRIx64, v));
+	}
+}
+
 static void interned_strings_are_one(void **unused)
 {
 	struct strpool *pool = strpool_new();
@@ -177,6 +206,7 @@ int main(void)
 		cmocka_unit_test(times_have_units),
 		cmocka_unit_test(buffer_keeps_bytes_while_growing),
 		cmocka_unit_test(what_threads_write_is_apart),
+		cmocka_unit_test(digits_are_those_of_printf),
 		cmocka_unit_test(interned_strings_are_one),
 		cmocka_unit_test(error_text_never_overflows),
 		cmocka_unit_test(distance_finds_neighbours),

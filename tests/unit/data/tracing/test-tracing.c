@@ -249,6 +249,8 @@ static void test_programs(void **state)
 		"REC->i, "
 		"REC->i, REC->n",
 		"\"%#x|%#08x|%x\", REC->n - 3, REC->n - 3, REC->n - 3",
+		"\"%32d|%032u|%-32d|%33d|%033u|%-33d|%#040x|%100lx\", REC->i, REC->i, REC->i, "
+		"REC->i, REC->i, REC->i, REC->n, REC->l",
 		"\"%ld|%lu|%lx|%lld|%llu|%llx|%zu|%Lu\", REC->l, REC->l, REC->l, REC->l, REC->l, "
 		"REC->l, "
 		"REC->l, REC->l",
