@@ -341,6 +341,16 @@ const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct
 	return tid ? threads_comm_find(&s->threads, tid, at) : "swapper";
 }
 
+const char *state_comm_span(const struct state *s, uint32_t tid, struct moment at,
+			    struct moment *ret_from, struct moment *ret_until)
+{
+	if (tid)
+		return threads_comm_span(&s->threads, tid, at, ret_from, ret_until);
+	*ret_from = (struct moment){0};
+	*ret_until = (struct moment){UINT64_MAX, UINT64_MAX};
+	return "swapper";
+}
+
 size_t state_task_count(const struct state *s)
 {
 	return id_table_count(&s->threads.tids);

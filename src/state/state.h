@@ -150,6 +150,14 @@ int state_finish(struct state *s);
  */
 const char *state_comm(const struct state *s, uint32_t pid, uint32_t tid, struct moment at);
 
+/*
+ * As state_comm(), with a span of time in which the answer is the same: from *@ret_from until
+ * before
+ * *@ret_until. Before state_finish() it may be empty.
+ */
+const char *state_comm_span(const struct state *s, uint32_t tid, struct moment at,
+			    struct moment *ret_from, struct moment *ret_until);
+
 /* A thread, and the last that is known of it. */
 struct state_task {
 	uint32_t pid, tid;

@@ -54,6 +54,9 @@ void threads_release(struct threads *t);
 
 /* Returns the name of the thread at @at, or NULL. */
 const char *threads_comm_find(const struct threads *t, uint32_t tid, struct moment at);
+/* As above, with the moments between which it has that name; the second is not among them. */
+const char *threads_comm_span(const struct threads *t, uint32_t tid, struct moment at,
+			      struct moment *ret_from, struct moment *ret_until);
 bool threads_pid_find(const struct threads *t, uint32_t tid, struct moment at, uint32_t *ret);
 bool threads_comm_is_steady(const struct threads *t, uint32_t tid, struct moment first,
 			    struct moment last);

@@ -235,6 +235,25 @@ const char *threads_comm_find(const struct threads *t, uint32_t tid, struct mome
 	return comm ? comm->name : NULL;
 }
 
+const char *threads_comm_span(const struct threads *t, uint32_t tid, struct moment at,
+			      struct moment *ret_from, struct moment *ret_until)
+{
+	const struct comm *comm = comm_as_of(t, tid, at), *next;
+	uint32_t n = id_table_find(&t->tids, tid);
+	const struct thread *thread = n == ID_TABLE_NONE ? NULL : &t->threads[n];
+
+	*ret_from = comm ? comm->at : (struct moment){0};
+	*ret_until = (struct moment){UINT64_MAX, UINT64_MAX};
+	if (thread && !thread->comms) {
+		*ret_from = *ret_until = at;
+	} else if (thread) {
+		next = comm ? comm + 1 : thread->comms;
+		if (next < thread->comms + thread->count)
+			*ret_until = next->at;
+	}
+	return comm ? comm->name : NULL;
+}
+
 bool threads_pid_find(const struct threads *t, uint32_t tid, struct moment at, uint32_t *ret)
 {
 	const struct comm *comm = comm_as_of(t, tid, at);

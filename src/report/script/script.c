@@ -15,6 +15,15 @@
 #include "report/script/slices.h"
 #include "report/script/source_reader.h"
 
+#define COMMS 64u
+
+/* The name of a thread, in a span of time. All zero: empty. */
+struct comm_span {
+	const char *comm; /* NULL: unknown */
+	uint32_t tid;
+	struct moment from, until;
+};
+
 /* A thread's own. */
 struct runner {
 	struct trace *trace;
@@ -35,12 +44,9 @@ struct runner {
 	size_t cap_graphed;
 	size_t *newest_run; /* of each ring, plus one; 0: none yet */
 	struct line_texts *texts;
-	struct kept_branches *kept; /* NULL: lines of branches depend on more than that knows */
-	struct script_sample again; /* a branch whose line is kept; all but what differs */
-	bool comm_known;
-	const char *comm; /* if known: of thread @comm_tid of @comm_pid at @comm_at */
-	uint32_t comm_pid, comm_tid;
-	struct moment comm_at;
+	struct kept_branches *kept;    /* NULL: lines of branches depend on more than that knows */
+	struct script_sample again;    /* a branch whose line is kept; all but what differs */
+	struct comm_span comms[COMMS]; /* by thread id */
 	const struct code_files *code_files; /* NULL: no field shows code */
 	struct script_code code;
 	uint8_t insn[CODE_INSN_MAX];
@@ -324,20 +330,18 @@ static int ask_filter(const struct runner *r, bool early, const struct walk_samp
 	return rc < 0 ? rc : 0;
 }
 
-/* As state_comm(). Many samples in a row are of one task and time. */
+/* As state_comm(). Most samples are of threads that had samples just before. */
 static const char *comm_of(struct runner *r, const struct walk_sample *ws)
 {
 	struct moment at = ws->rec->at;
+	struct comm_span *span = &r->comms[ws->s.tid % COMMS];
 
-	if (r->comm_known && r->comm_tid == ws->s.tid && r->comm_pid == ws->s.pid &&
-	    r->comm_at.time == at.time && r->comm_at.seq == at.seq)
-		return r->comm;
-	r->comm_known = true;
-	r->comm_pid = ws->s.pid;
-	r->comm_tid = ws->s.tid;
-	r->comm_at = at;
-	r->comm = state_comm(r->trace->state, ws->s.pid, ws->s.tid, at);
-	return r->comm;
+	if (span->tid == ws->s.tid && !moment_before(at, span->from) &&
+	    moment_before(at, span->until))
+		return span->comm;
+	span->tid = ws->s.tid;
+	span->comm = state_comm_span(r->trace->state, ws->s.tid, at, &span->from, &span->until);
+	return span->comm;
 }
 
 /* Fields whose texts a kept line has, or that stand before them. */

@@ -301,11 +301,28 @@ static int check_calm(const struct state *s, const struct event *events, size_t 
 	return 1;
 }
 
+/* In its span, a thread has the name that state_comm_span() said. Returns whether it is one. */
+static int check_comm_span(const struct state *s, const struct event *events, size_t n,
+			   struct moment at)
+{
+	uint32_t tid = (uint32_t)(rand() % TIDS);
+	struct moment from, until;
+	const char *comm = state_comm_span(s, tid, at, &from, &until);
+
+	assert_ptr_equal(comm, state_comm(s, 1, tid, at));
+	assert_false(moment_before(at, from));
+	assert_true(moment_before(at, until));
+	for (size_t i = 0; i < n; i++)
+		if (!moment_before(events[i].at, from) && moment_before(events[i].at, until))
+			assert_ptr_equal(comm, state_comm(s, 1, tid, events[i].at));
+	return until.time != UINT64_MAX;
+}
+
 static void any_moment_as_replayed(void **unused)
 {
 	struct event events[EVENTS];
 	struct perf_event_header hdr;
-	unsigned int seed, i, n, steady = 0, calm = 0;
+	unsigned int seed, i, n, steady = 0, calm = 0, renamed = 0;
 
 	for (seed = 1; seed <= 1500; seed++) {
 		struct state *s = state_new();
@@ -335,11 +352,14 @@ static void any_moment_as_replayed(void **unused)
 			steady += check_steady(s, events, n, random_moment(at), random_moment(at));
 		for (i = 0; i < 4; i++)
 			calm += check_calm(s, events, n, random_moment(at));
+		for (i = 0; i < 8; i++)
+			renamed += check_comm_span(s, events, n, random_moment(at));
 		assert_int_equal(state_comm(s, 0, 0, at)[0], 's');
 		state_free(s);
 	}
 	assert_true(steady > 1000);
 	assert_true(calm > 1000);
+	assert_true(renamed > 1000);
 }
 
 static void apply(struct state *s, uint32_t type, uint16_t misc, struct pd_record rec,
