@@ -39,12 +39,21 @@ static bool is_in_snapshot(const struct trace *t, const struct data_record *rec)
 static int visit(const struct trace *t, struct findings **findings, const struct data_record *rec,
 		 struct itrace_past *past, walk_fn fn, void *arg)
 {
-	struct walk_sample ws = {.rec = rec, .evsel = rec->evsel};
+	struct walk_sample ws;
 
 	if (!is_in_snapshot(t, rec))
 		return 0;
 	if (!rec->evsel || pd_sample_decode(rec->hdr, rec->evsel, &ws.s, NULL) < 0)
 		return note_unknown(findings, rec);
+	/* Not by an initializer, which would set the large @s twice. */
+	ws.rec = rec;
+	ws.evsel = rec->evsel;
+	ws.made = NULL;
+	ws.exec = ws.other = false;
+	ws.text = NULL;
+	ws.run = 0;
+	ws.stack = NULL;
+	ws.wait = NULL;
 	itrace_add_past(past, &ws);
 	return fn(&ws, arg);
 }
