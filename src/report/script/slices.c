@@ -9,15 +9,16 @@
 #include "data/scan/scan.h"
 
 /*
- * A slice has at least SLICE_MIN bytes of samples, if there are as many. Longer slices, up to
- * SLICE_MAX, are tried where chunks reach into too many of them: all slices together may read
- * READS times what there is. HELD_MAX limits what one of them may have to hold; and where one has
- * most of the samples, one thread would do most of the work.
+ * A slice has at least SLICE_MIN bytes of samples, if there are as many: they and their text are in
+ * the processor's cache. Longer slices, up to SLICE_MAX, are tried where chunks reach into too many
+ * of them: all slices together may read half as much again as there is, and twice as much if they
+ * have SLICE_LONG. HELD_MAX limits what one of them may have to hold; and where one has most of the
+ * samples, one thread would do most of the work.
  */
-#define SLICE_MIN ((uint64_t)2 << 20)
-#define SLICE_MAX ((uint64_t)8 << 20)
-#define READS	  2
-#define HELD_MAX  ((uint64_t)16 << 20)
+#define SLICE_MIN  ((uint64_t)512 << 10)
+#define SLICE_LONG ((uint64_t)2 << 20)
+#define SLICE_MAX  ((uint64_t)8 << 20)
+#define HELD_MAX   ((uint64_t)16 << 20)
 
 /* Samples of chunks [first, last) of the list, if their time is in [from, to). */
 struct slice {
@@ -81,10 +82,10 @@ static bool reaches(const struct slices *s, size_t i, uint64_t from)
 }
 
 /*
- * Adds the slice up to the first time of chunk @last, or to the end. Adds to *@read the bytes of
- * samples that it has to read. Returns 0, -ENOMEM, or -ENOTSUP: it may be too large.
+ * Adds the slice up to the first time of chunk @last, or to the end. Takes from *@reads the bytes
+ * of samples that it has to read. Returns 0, -ENOMEM, or -ENOTSUP: it may be too large.
  */
-static int add_slice(struct slices *s, size_t last, uint64_t *read)
+static int add_slice(struct slices *s, size_t last, uint64_t *reads)
 {
 	const struct slice *before = s->nr ? &s->slice[s->nr - 1] : NULL;
 	struct slice slice = {.last = last};
@@ -97,10 +98,9 @@ static int add_slice(struct slices *s, size_t last, uint64_t *read)
 		slice.first++;
 	for (size_t i = slice.first; i < last; i++)
 		held += reaches(s, i, slice.from) ? s->chunk[i]->sample_bytes : 0;
-	*read += held;
-	if (held > HELD_MAX || *read / READS > s->samples ||
-	    (held > 2 * SLICE_MIN && held > s->samples / 2))
+	if (held > HELD_MAX || held > *reads || (held > 2 * SLICE_LONG && held > s->samples / 2))
 		return -ENOTSUP;
+	*reads -= held;
 	if (array_grow(&s->slice, &s->cap, s->nr + 1, sizeof(*s->slice)))
 		return -ENOMEM;
 	s->slice[s->nr++] = slice;
@@ -110,7 +110,8 @@ static int add_slice(struct slices *s, size_t last, uint64_t *read)
 /* Divides the time into slices of at least @size bytes. Returns as add_slice(). */
 static int divide(struct slices *s, uint64_t size)
 {
-	uint64_t bytes = 0, read = 0;
+	uint64_t reads = s->samples + (size < SLICE_LONG ? s->samples / 2 : s->samples);
+	uint64_t bytes = 0;
 	int rc = 0;
 
 	s->nr = 0;
@@ -118,12 +119,12 @@ static int divide(struct slices *s, uint64_t size)
 		uint64_t from = s->nr ? s->slice[s->nr - 1].to : 0;
 
 		if (bytes >= size && s->chunk[i]->first_time > from) {
-			rc = add_slice(s, i, &read);
+			rc = add_slice(s, i, &reads);
 			bytes = 0;
 		}
 		bytes += s->chunk[i]->sample_bytes;
 	}
-	return rc || !s->nr_chunks ? rc : add_slice(s, s->nr_chunks, &read);
+	return rc || !s->nr_chunks ? rc : add_slice(s, s->nr_chunks, &reads);
 }
 
 int slices_new(struct trace *t, struct slices **ret)
@@ -173,7 +174,7 @@ void slices_hand_in_findings(struct slices *s)
 
 int slice_walker_new(struct slices *s, struct slice_walker **ret)
 {
-	*ret = calloc(1, sizeof(**ret));
+	*ret = calloc_apart(1, sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
 	(*ret)->slices = s;
