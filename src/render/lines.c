@@ -12,11 +12,10 @@
 #include "perfdata/regs.h"
 #include "report/table/data_src.h"
 #include "render/lines_code.h"
+#include "render/lines_head.h"
 #include "render/lines_number.h"
 #include "render/record_line.h"
 #include "render/text.h"
-
-#define SHORT_COMM 8 /* bytes */
 
 /* perf's fields of a clock that is related to the wall clock. */
 static void find_wall_clock(struct lines *l, const struct trace *t)
@@ -54,130 +53,6 @@ bool lines_in_sequence(const struct lines_opts *opts, const struct script_fields
 		all |= script_fields_of(fields, pd_evlist_at(evlist, i));
 	return opts->since != LINES_BOOT ||
 	       all & (SCRIPT_DATA_SRC | SCRIPT_CALLINDENT | SCRIPT_SRCCODE);
-}
-
-/* The first 8 bytes of a comm, or fewer that do not end in the middle of a character. */
-static void put_short_comm(struct outbuf *out, const char *comm)
-{
-	char text[SHORT_COMM + 1];
-	size_t n = strnlen(comm, SHORT_COMM + 1);
-
-	for (n = n > SHORT_COMM ? SHORT_COMM : n; n && ((uint8_t)comm[n] & 0xc0) == 0x80;)
-		n--;
-	memcpy(text, comm, n);
-	text[n] = '\0';
-	text_append(out, text, SHORT_COMM);
-}
-
-static void put_comm(const struct lines *l, struct outbuf *out, const struct script_sample *s)
-{
-	const char *comm = s->comm;
-	char unknown[16];
-
-	if (!comm) {
-		snprintf(unknown, sizeof(unknown), ":%d", (int)s->ws->s.tid);
-		comm = unknown;
-	}
-	if (l->opts.short_task)
-		put_short_comm(out, comm);
-	else
-		text_append(out, comm, s->has_chain && (s->fields & SCRIPT_IP) ? 0 : 16);
-	outbuf_char(out, ' ');
-}
-
-static void put_cpu(const struct lines *l, struct outbuf *out, uint32_t cpu)
-{
-	if (l->opts.short_task) {
-		put_int(out, (int)cpu, 3, ' ');
-		outbuf_char(out, ' ');
-		return;
-	}
-	outbuf_char(out, '[');
-	put_int(out, (int)cpu, 3, '0');
-	outbuf_text(out, "] ");
-}
-
-static void put_task(const struct lines *l, struct outbuf *out, const struct script_sample *s)
-{
-	const struct pd_sample *p = &s->ws->s;
-	uint64_t f = s->fields;
-
-	if (f & SCRIPT_COMM)
-		put_comm(l, out, s);
-	if ((f & SCRIPT_PID) && (f & SCRIPT_TID)) {
-		put_int(out, (int)p->pid, 7, ' ');
-		outbuf_char(out, '/');
-		put_int(out, (int)p->tid, -7, ' ');
-		outbuf_char(out, ' ');
-	} else if (f & (SCRIPT_PID | SCRIPT_TID)) {
-		put_int(out, (int)(f & SCRIPT_PID ? p->pid : p->tid), 7, ' ');
-		outbuf_char(out, ' ');
-	}
-	if (f & SCRIPT_CPU)
-		put_cpu(l, out, p->cpu);
-}
-
-/* Writes one letter for the mode, as perf's misc field has it. */
-static void put_misc(struct outbuf *out, uint16_t misc)
-{
-	static const struct {
-		uint16_t mode;
-		char letter;
-	} modes[] = {
-		{PERF_RECORD_MISC_KERNEL, 'K'},	    {PERF_RECORD_MISC_USER, 'U'},
-		{PERF_RECORD_MISC_HYPERVISOR, 'H'}, {PERF_RECORD_MISC_GUEST_KERNEL, 'G'},
-		{PERF_RECORD_MISC_GUEST_USER, 'g'},
-	};
-	int n = 0;
-
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if ((misc & modes[i].mode) == modes[i].mode) {
-			outbuf_char(out, modes[i].letter);
-			n++;
-		}
-	outbuf_format(out, "%*s", 6 - n, " ");
-}
-
-/* Returns @time less its origin. Lines are in time order. */
-static uint64_t since(struct lines *l, uint64_t time)
-{
-	uint64_t origin = l->begun ? l->origin : time;
-
-	if (l->opts.since == LINES_BOOT)
-		return time;
-	if (!l->begun || l->opts.since == LINES_BEFORE)
-		l->origin = time;
-	l->begun = true;
-	return time > origin ? time - origin : 0; /* a damaged trace may go back */
-}
-
-/* The date and time of day, as perf's field tod. */
-static void put_wall_time(const struct lines *l, struct outbuf *out, uint64_t clock)
-{
-	uint64_t ns = l->wall + clock;
-	time_t seconds = (time_t)(ns / NS_PER_SEC);
-	char text[64];
-	struct tm tm;
-
-	if (!l->wall_known || !localtime_r(&seconds, &tm) ||
-	    !strftime(text, sizeof(text), "%F %H:%M:%S", &tm)) {
-		outbuf_text(out, "disabled ");
-		return;
-	}
-	outbuf_format(out, "%s.%06u ", text, (unsigned int)(ns % NS_PER_SEC / 1000));
-}
-
-static void put_time(struct lines *l, struct outbuf *out, uint64_t clock)
-{
-	uint64_t time = since(l, clock), sec = time / NS_PER_SEC, ns = time % NS_PER_SEC;
-
-	put_int(out, (int64_t)sec, 5, ' ');
-	outbuf_char(out, '.');
-	if (l->opts.ns)
-		put_int(out, (int64_t)ns, 9, '0');
-	else
-		put_int(out, (int64_t)ns / 1000, 6, '0');
-	outbuf_text(out, ": ");
 }
 
 static void put_period(struct outbuf *out, uint64_t period)
@@ -458,17 +333,6 @@ static void put_cgroup(struct outbuf *out, const struct trace *t, uint64_t id)
 		outbuf_format(out, "unknown:%" PRIu64, id);
 }
 
-/* Without a branch, so that the compiler looks at many characters at once. */
-static bool is_plain(const uint8_t *p, size_t len)
-{
-	uint8_t harmful = 0;
-
-	for (size_t i = 0; i < len; i++)
-		harmful |=
-			(uint8_t)((uint8_t)(p[i] - 0x20) >= 0x7f - 0x20) & (uint8_t)(p[i] != '\t');
-	return !harmful;
-}
-
 /* Writes a tracepoint's fields by its format. */
 static void put_trace(struct outbuf *out, const struct script_sample *s)
 {
@@ -482,7 +346,8 @@ static void put_trace(struct outbuf *out, const struct script_sample *s)
 		out->failed = true;
 		return;
 	}
-	if (out->b.len == begin || is_plain(out->b.data + begin, out->b.len - begin))
+	if (out->b.len == begin ||
+	    text_is_plain((const char *)out->b.data + begin, out->b.len - begin))
 		return;
 	if (buf_append(&raw, out->b.data + begin, out->b.len - begin)) {
 		out->failed = true;
@@ -596,7 +461,7 @@ static void put_call(struct lines *l, struct outbuf *out, const struct script_sa
 static void put_error(struct lines *l, struct outbuf *out, const struct walk_sample *ws)
 {
 	const struct pd_sample *p = &ws->s;
-	uint64_t time = p->time ? since(l, p->time) : 0;
+	uint64_t time = p->time ? lines_since(l, p->time) : 0;
 
 	outbuf_format(out,
 		      " instruction trace error type 1 time %" PRIu64 ".%09" PRIu64
@@ -660,50 +525,25 @@ static void put_regs_and_branches(const struct lines *l, struct outbuf *out,
 		lines_put_branch_code(out, s);
 }
 
-/* Writes what a line begins with: the task and the time. */
-static void put_head(struct lines *l, struct outbuf *out, const struct script_sample *s)
+static void put_event(const struct lines *l, struct outbuf *out, const struct script_sample *s)
 {
-	put_task(l, out, s);
-	if (s->fields & SCRIPT_MISC)
-		put_misc(out, s->ws->s.misc);
-	if (s->fields & SCRIPT_TOD)
-		put_wall_time(l, out, s->ws->s.time);
-	if (s->fields & SCRIPT_TIME)
-		put_time(l, out, s->ws->s.time);
-}
+	const struct pd_evsel *evsel = s->ws->evsel;
+	struct kept_name *kept = line_texts_name(s->texts, evsel);
+	size_t begin = out->b.len, len;
 
-/* As put_head() for a line that is kept, which has neither mode nor date. */
-static void put_kept_head(struct lines *l, struct outbuf *out, const struct script_sample *s)
-{
-	const struct pd_sample *p = &s->ws->s;
-	struct kept_head *kept = &s->texts->head;
-	size_t begin = out->b.len;
-	bool task = kept->len && kept->tid == p->tid && kept->pid == p->pid &&
-		    kept->cpu == p->cpu && kept->comm == s->comm && kept->fields == s->fields;
-
-	if (task && kept->time == p->time) {
+	if (kept->len && kept->evsel == evsel) {
 		outbuf_bytes(out, kept->text, kept->len);
 		return;
 	}
-	if (task) {
-		outbuf_bytes(out, kept->text, kept->task_len);
-	} else {
-		put_task(l, out, s);
-		*kept = (struct kept_head){.comm = s->comm,
-					   .fields = s->fields,
-					   .pid = p->pid,
-					   .tid = p->tid,
-					   .cpu = p->cpu,
-					   .task_len = (uint32_t)(out->b.len - begin)};
-	}
-	if (s->fields & SCRIPT_TIME)
-		put_time(l, out, p->time);
-	kept->time = p->time;
-	kept->len = (uint32_t)(out->b.len - begin);
-	if (out->failed || kept->len > sizeof(kept->text))
-		kept->len = 0;
-	else if (kept->len)
-		memcpy(kept->text, out->b.data + begin, kept->len);
+	text_append(out, evsel->name, l->name_width);
+	outbuf_text(out, ": ");
+	len = out->b.len - begin;
+	kept->len = 0;
+	if (out->failed || len > sizeof(kept->text))
+		return;
+	kept->evsel = evsel;
+	kept->len = (uint32_t)len;
+	memcpy(kept->text, out->b.data + begin, len);
 }
 
 static void keep(struct kept_branch *kept, const struct outbuf *out, size_t begin)
@@ -727,9 +567,9 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 		bool of_no_task = s->record->hdr->type == PERF_RECORD_FINISHED_ROUND;
 
 		if (!of_no_task)
-			put_task(l, out, s);
+			lines_put_task(l, out, s);
 		if (!of_no_task && f & SCRIPT_TIME)
-			put_time(l, out, p->time);
+			lines_put_time(l, out, p->time);
 		record_line(out, s->record);
 		return;
 	}
@@ -737,7 +577,7 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 		put_error(l, out, s->ws);
 		return;
 	}
-	(s->kept ? put_kept_head : put_head)(l, out, s);
+	lines_put_head(l, out, s);
 	if (s->kept && s->kept->len) {
 		outbuf_bytes(out, s->kept->text, s->kept->len);
 		return;
@@ -745,10 +585,8 @@ void lines_put(struct lines *l, struct outbuf *out, const struct trace *t,
 	begin = out->b.len;
 	if (f & SCRIPT_PERIOD)
 		put_period(out, p->period);
-	if (f & SCRIPT_EVENT) {
-		text_append(out, s->ws->evsel->name, l->name_width);
-		outbuf_text(out, ": ");
-	}
+	if (f & SCRIPT_EVENT)
+		put_event(l, out, s);
 	if (f & SCRIPT_FLAGS)
 		put_flags(out, s);
 	if (f & SCRIPT_CALLINDENT && s->is_branch)

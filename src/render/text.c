@@ -132,25 +132,39 @@ static void put_spaces(FILE *out, size_t n)
 		putc_unlocked(' ', out);
 }
 
-/* Returns the length of @s if it is plain ASCII, as nearly all names are; else 0. */
-static size_t plain_length(const char *s)
+/* Returns bit 7 of each of eight bytes that is a control, DEL or not ASCII. */
+static uint64_t strange_bytes(const char *s)
 {
 	const uint64_t ones = 0x0101010101010101;
-	size_t len = strlen(s), n = 0;
+	uint64_t word, del;
 
-	/* Eight bytes at once: bit 7 of each that is a control, DEL or not ASCII. */
-	for (; n + 8 <= len; n += 8) {
-		uint64_t word, del;
+	memcpy(&word, s, 8);
+	del = word ^ 0x7f * ones;
+	return ((word - 0x20 * ones) | (del - ones) | word) & 0x80 * ones;
+}
 
-		memcpy(&word, s + n, 8);
-		del = word ^ 0x7f * ones;
-		if (((word - 0x20 * ones) | (del - ones) | word) & 0x80 * ones)
-			return 0;
+bool text_is_plain(const char *s, size_t len)
+{
+	uint64_t strange = 0;
+
+	if (len >= 8) {
+		for (size_t n = 0; n + 8 < len; n += 8)
+			strange |= strange_bytes(s + n);
+		/* The last eight may have been seen. */
+		return !(strange | strange_bytes(s + len - 8));
 	}
-	for (; n < len; n++)
+	for (size_t n = 0; n < len; n++)
 		if (s[n] < 0x20 || s[n] >= 0x7f)
-			return 0;
-	return n;
+			return false;
+	return true;
+}
+
+/* Returns the length of @s if it is plain, as nearly all names are; else 0. */
+static size_t plain_length(const char *s)
+{
+	size_t len = strlen(s);
+
+	return text_is_plain(s, len) ? len : 0;
 }
 
 static void put_padded(FILE *out, const char *s, size_t len, size_t columns, int width)

@@ -10,11 +10,15 @@
 #ifndef RINGTAIL_RENDER_TEXT_H
 #define RINGTAIL_RENDER_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/outbuf.h"
+
+/* Returns whether the text is ASCII without controls: escaping would not change it. */
+bool text_is_plain(const char *s, size_t len);
 
 /* Appends @len bytes at @s, escaped. Returns 0 or -ENOMEM. */
 int text_escape_len(struct buf *out, const char *s, size_t len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Texts of a thread that writes lines: places (a symbol with its offset, and a dso), names of
- * branches, and the beginning of the newest line. Programs execute the same code again, so most
- * lines find theirs.
+ * events and of branches, and the beginning of the newest line of each CPU. Programs execute the
+ * same code again, and a CPU runs a task for many samples, so most lines find theirs.
  *
  * The writer of lines fills it. The size is fixed, and a newer text replaces an older one. All zero
  * is empty. One thread uses a struct line_texts, with one recording.
@@ -17,6 +17,8 @@
 
 #define LINE_TEXTS_BITS	      11
 #define LINE_TEXTS_FLAGS_BITS 5
+#define LINE_TEXTS_HEADS      64
+#define LINE_TEXTS_NAMES      16
 
 struct kept_place {
 	uint64_t addr; /* in the dso, as are the next two of a struct frame */
@@ -32,17 +34,25 @@ struct kept_flags {
 	char text[40];
 };
 
-/* What a line begins with, of a task and a time. */
+/* What a line begins with: the task, and the seconds of its time. */
 struct kept_head {
 	const char *comm; /* NULL: unknown */
-	uint64_t time, fields;
+	uint64_t second, fields;
 	uint32_t pid, tid, cpu;
-	uint32_t task_len, len; /* of the task alone, and of all; 0: empty */
+	uint32_t len; /* 0: empty */
 	char text[96];
 };
 
+/* The name of an event, as all its lines have it. */
+struct kept_name {
+	const struct pd_evsel *evsel;
+	uint32_t len; /* 0: empty */
+	char text[84];
+};
+
 struct line_texts {
-	struct kept_head head; /* of the newest line */
+	struct kept_head head[LINE_TEXTS_HEADS];
+	struct kept_name name[LINE_TEXTS_NAMES];
 	struct kept_place place[1u << LINE_TEXTS_BITS];
 	struct kept_flags flags[1u << LINE_TEXTS_FLAGS_BITS];
 };
@@ -60,6 +70,18 @@ static inline bool kept_place_is(const struct kept_place *p, const struct frame 
 {
 	return p->len && p->addr == f->addr && p->dso == f->dso && p->sym == f->sym &&
 	       p->fields == fields;
+}
+
+/* Returns the slot for lines of this CPU. */
+static inline struct kept_head *line_texts_head(struct line_texts *t, uint32_t cpu)
+{
+	return &t->head[cpu % LINE_TEXTS_HEADS];
+}
+
+/* Returns the slot for the name of @e. */
+static inline struct kept_name *line_texts_name(struct line_texts *t, const struct pd_evsel *e)
+{
+	return &t->name[e->index % LINE_TEXTS_NAMES];
 }
 
 /* Returns the slot for branches with these flags. */

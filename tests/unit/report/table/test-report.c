@@ -758,6 +758,21 @@ static void test_escape(void **state)
 	check_escape("\x7f", 1, "\\x7f");
 }
 
+/* Each byte, at each place of texts of each length, is plain where escaping keeps it. */
+static void test_plain(void **state)
+{
+	char text[40];
+
+	assert_true(text_is_plain("", 0));
+	for (size_t len = 1; len < sizeof(text); len++)
+		for (size_t at = 0; at < len; at++)
+			for (int c = 0; c < 256; c++) {
+				memset(text, ' ', sizeof(text));
+				text[at] = (char)c;
+				assert_int_equal(text_is_plain(text, len), c >= ' ' && c < 0x7f);
+			}
+}
+
 static bool has_finding(struct trace *t, const char *text)
 {
 	size_t n;
@@ -826,6 +841,7 @@ int main(void)
 		cmocka_unit_test(test_time_spans),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_behind_the_kernels_map),
 		cmocka_unit_test(test_state_bound),
 	};
