@@ -94,6 +94,13 @@ static bool fits(struct peeker *p, uint64_t offset, uint16_t size)
 	return !pd_record_decode(hdr, evsel, &record);
 }
 
+/* Whether records of this type occur in the midst of data. */
+static bool may_begin(uint32_t type)
+{
+	return (type && type <= PERF_RECORD_CALLCHAIN_DEFERRED) || is_container(type) ||
+	       type == PERF_RECORD_FINISHED_ROUND;
+}
+
 /* Size of a possible record at @offset; 0: no record, or one that cannot be in a chain. */
 static uint32_t plausible(struct peeker *p, uint64_t offset, uint32_t *ret_type)
 {
@@ -108,8 +115,7 @@ static uint32_t plausible(struct peeker *p, uint64_t offset, uint32_t *ret_type)
 		return hdr.size == RECORD_MIN ? hdr.size : 0;
 	if (is_container(hdr.type))
 		return hdr.size > RECORD_MIN ? hdr.size : 0;
-	if (!hdr.type || hdr.type > PERF_RECORD_CALLCHAIN_DEFERRED || hdr.size <= RECORD_MIN ||
-	    hdr.size % 8)
+	if (!may_begin(hdr.type) || hdr.size <= RECORD_MIN || hdr.size % 8)
 		return 0;
 	return fits(p, offset, hdr.size) ? hdr.size : 0;
 }
@@ -181,15 +187,25 @@ static uint64_t sample_time(struct peeker *p, uint64_t offset, uint32_t *ret_siz
 	return evsel ? pd_sample_time(hdr, evsel) : 0;
 }
 
+/* Returns the type that a record at @at of the bytes near the guessed place would have. */
+static uint32_t type_near(const struct peeker *p, size_t at)
+{
+	return load_u32(p->near + at, p->df->swapped);
+}
+
 /* Changes @c to a chain of later samples that begins within its first one. */
 static bool find_later(struct peeker *p, struct chain *c)
 {
 	uint32_t size = 0, unused;
 	uint64_t first = c->sample, time = sample_time(p, first, &size);
+	uint64_t end = p->near_at + p->near_len;
 	struct chain later;
 
-	for (uint64_t at = first + 8; time && at < first + size; at += 8)
-		if (sample_time(p, at, &unused) > time && follow(p, at, &later) != UINT64_MAX) {
+	if (end > first + size)
+		end = first + size;
+	for (uint64_t at = first + 8; time && at + RECORD_MIN <= end; at += 8)
+		if (type_near(p, at - p->near_at) == PERF_RECORD_SAMPLE &&
+		    sample_time(p, at, &unused) > time && follow(p, at, &later) != UINT64_MAX) {
 			*c = later;
 			return true;
 		}
@@ -221,8 +237,10 @@ uint64_t split_find(const struct data_file *df, const struct segment *seg, int f
 	p->far_at = 0;
 	p->far_len = p->reads = 0;
 	for (size_t at = 0; found.middle == UINT64_MAX && at + RECORD_MIN <= p->near_len; at += 8)
-		follow(p, from + at, &found);
-	while (found.sample != UINT64_MAX && may_hold_records(p) && find_later(p, &found))
+		if (may_begin(type_near(p, at)))
+			follow(p, from + at, &found);
+	while (found.middle != UINT64_MAX && found.sample != UINT64_MAX && may_hold_records(p) &&
+	       find_later(p, &found))
 		continue;
 	free(p);
 	return found.middle;
