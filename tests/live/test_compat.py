@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from lab import Skip, need_root, need_tracefs, registers, scaled, wait_for
+from lab import Skip, need_mount_namespaces, need_root, need_tracefs, registers, scaled, wait_for
 
 BUSY = 'import time\nt = time.time()\nwhile time.time() - t < {}: pass\n'
 
@@ -186,6 +186,41 @@ def test_cgroups(lab):
         for group in groups:
             if os.path.isdir(group):
                 os.rmdir(group)
+
+
+# A directory of a hierarchy without controllers stands where a cgroup of perf events would.
+WITHOUT_PERF_EVENTS = """
+mount -t cgroup -o none,name=ringtail-test none "$1" || exit 77
+mkdir "$1/group" && mount --bind "$1/group" "$2" || { umount "$1"; exit 77; }
+top=$1 group=$2; shift 2
+"$@"; status=$?
+umount "$group"; rmdir "$top/group"; umount "$top"
+exit $status
+"""
+
+
+def test_cgroup_without_perf_events(lab):
+    """The cgroup is named, not the event, which the kernel has."""
+    need_root()
+    need_mount_namespaces()
+    group = f'{cgroup_mount()}/ringtail-{os.getpid()}-bare'
+    top = lab.path('top')
+    os.mkdir(top)
+    try:
+        os.mkdir(group)
+    except OSError as e:
+        raise Skip(f'cannot make a cgroup: {e}') from e
+    try:
+        for event in 'cpu-clock', 'cycles':
+            argv = lab.argv(['record', '-a', '-e', event, '-G', os.path.basename(group), 'true'])
+            p = subprocess.run(['unshare', '-m', 'sh', '-c', WITHOUT_PERF_EVENTS, 'sh', top, group, *argv], cwd=lab.dir,
+                               text=True, stderr=subprocess.PIPE, check=False)
+            if p.returncode == 77:
+                raise Skip(f'cannot mount a hierarchy of cgroups: {p.stderr}')
+            said = f"the kernel has no perf events in cgroup '{os.path.basename(group)}'"
+            assert p.returncode == 1 and said in p.stderr, p
+    finally:
+        os.rmdir(group)
 
 
 def need_counts_of_threads(lab):

@@ -419,6 +419,20 @@ static bool only_counts(const struct plan_event *event, int cpu, bool cpu_wide)
 	return fd >= 0;
 }
 
+/* Whether the kernel has @event, but not for its cgroup. */
+static bool is_absent_in_cgroup(const struct plan_event *event, int cpu, int rc)
+{
+	struct pd_attr probe;
+	int fd;
+
+	if (rc != -ENOENT || !event->cgroup || probe_targets_attr(event, 0, &probe))
+		return false;
+	fd = perf_event_open(&probe, -1, cpu, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static int explain_invalid(const struct plan *plan, const struct plan_event *event, int cpu, int rc,
 			   struct error *err)
 {
@@ -453,6 +467,11 @@ int fallback_explain(const struct fallback *f, const struct plan *plan,
 		return probe_targets_explain(event, rc, err);
 	if (is_refusal(rc))
 		return explain_refusal(f, plan, event, rc, err);
+	if (is_absent_in_cgroup(event, cpu, rc))
+		return error_set(err, rc,
+				 "the kernel has no perf events in cgroup '%s': it was removed, or "
+				 "its hierarchy is not that of perf_event",
+				 event->cgroup);
 	if (is_absent(rc))
 		return explain_absent(event, rc, err);
 	switch (rc) {
