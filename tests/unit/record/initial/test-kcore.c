@@ -234,11 +234,86 @@ static void test_errors_say_why(void **state)
 	tree_remove(&t);
 }
 
+/* --- a full disk -------------------------------------------------------------------------------
+ */
+
+static size_t disk_left = SIZE_MAX;
+
+ssize_t __real_pwrite(int fd, const void *p, size_t len, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *p, size_t len, off_t at);
+ssize_t __real_pwrite64(int fd, const void *p, size_t len, off64_t at);
+ssize_t __wrap_pwrite64(int fd, const void *p, size_t len, off64_t at);
+
+/* Writes what there is room for; returns false if there is none. */
+static bool take_room(size_t *len)
+{
+	if (*len && !disk_left)
+		return false;
+	if (*len > disk_left)
+		*len = disk_left;
+	if (disk_left != SIZE_MAX)
+		disk_left -= *len;
+	return true;
+}
+
+ssize_t __wrap_pwrite(int fd, const void *p, size_t len, off_t at)
+{
+	if (take_room(&len))
+		return __real_pwrite(fd, p, len, at);
+	errno = ENOSPC;
+	return -1;
+}
+
+ssize_t __wrap_pwrite64(int fd, const void *p, size_t len, off64_t at)
+{
+	if (take_room(&len))
+		return __real_pwrite64(fd, p, len, at);
+	errno = ENOSPC;
+	return -1;
+}
+
+/* The sentence names the file that the disk has no room for, wherever it becomes full. */
+static void test_a_full_disk(void **state)
+{
+	const size_t texts = strlen(kallsyms) + strlen(modules);
+	const struct {
+		size_t room;
+		const char *part;
+	} cases[] = {
+		{0, "kcore_dir/kallsyms: cannot write it: No space left on device"},
+		{100, "kcore_dir/kallsyms: cannot write it: No space left on device"},
+		{strlen(kallsyms), "kcore_dir/modules: cannot write it: No space left on device"},
+		{texts, "code at 0xffffffff81000000: No space left on device"},
+		{texts + 70000, "code at 0xffffffff81000000: No space left on device"},
+		{texts + 90000, "code at 0xffffffffc0002000: No space left on device"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct error err = ERROR_INIT;
+		struct tree t;
+		int rc;
+
+		tree_make(&t);
+		tree_file(&t, "kallsyms", kallsyms);
+		tree_file(&t, "modules", modules);
+		make_kcore(&t, NR);
+		disk_left = cases[i].room;
+		rc = copy(&t, &err);
+		disk_left = SIZE_MAX;
+		assert_int_equal(rc, -ENOSPC);
+		if (!strstr(err.text, cases[i].part))
+			fail_msg("room for %zu bytes: %s", cases[i].room, err.text);
+		tree_remove(&t);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_code_is_copied),
 		cmocka_unit_test(test_errors_say_why),
+		cmocka_unit_test(test_a_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
