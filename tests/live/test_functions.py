@@ -56,6 +56,8 @@ def test_calls_of_a_function_are_samples(lab):
         count(lab, 'uprobe:./stripped:work', './stripped', 'work 7', samples=7)
     offset = re.search(r'\{ bp_len, config2 \} = (0x\w+)', lab.run('report', '-i', 'f.data', '--header-only').stdout)
     count(lab, f'uprobe:./stripped:{offset.group(1)}', './stripped', 'work 4', samples=4)
+    said = lab.run('record', '-e', 'uprobe:./stripped:qqqqqqqq', 'true', status=1).stderr
+    assert 'is stripped, and no debug file was found: install its package with -dbgsym or -debuginfo' in said, said
     wait_for(lambda: not probes(lab), what='no probe')
 
 

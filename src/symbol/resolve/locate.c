@@ -363,8 +363,8 @@ static int not_found(struct locate_search *s, const struct locate_program *p, st
 	if (!source_has_symtab(&p->img) && !p->debug.elf && !p->mini.elf && !*hint)
 		return error_set(err, -ENOENT,
 				 "no symbol '%.128s' in %.256s, which is stripped, and no debug "
-				 "file was found: give the offset of the function in the file, "
-				 "0x...",
+				 "file was found: install its package with -dbgsym or -debuginfo, "
+				 "or give the offset of the function in the file, 0x...",
 				 s->name, p->path);
 	return error_set(err, -ENOENT, "no symbol '%.128s' in %.256s%s", s->name, p->path, hint);
 }
