@@ -178,40 +178,62 @@ static bool says_same(const struct space_node *n, uint64_t start, uint64_t end,
 	       old->pgoff - old->start == map->pgoff - map->start;
 }
 
+/* Returns the last range of a tree that overlaps [@start, @end), or NULL. */
+static const struct space_node *overlap(const struct space *s, enum space_tree tree, uint64_t start,
+					uint64_t end)
+{
+	const struct space_node *n = s->last ? last_before(s->last->v.root[tree], end) : NULL;
+
+	return n && n->end > start ? n : NULL;
+}
+
+/* Returns the tree whose mappings a mapping of @tree replaces, too; @tree itself: none. */
+static enum space_tree beside(enum space_tree tree)
+{
+	switch (tree) {
+	case SPACE_CODE: return SPACE_DATA;
+	case SPACE_DATA: return SPACE_CODE;
+	case SPACE_JIT:
+	case SPACE_TREES: break;
+	}
+	return tree;
+}
+
 bool space_has(const struct space *s, enum space_tree tree, const struct map *map)
 {
 	const struct space_node *n;
 
 	if (map->end <= map->start)
 		return true;
-	n = s->last ? last_before(s->last->v.root[tree], map->end) : NULL;
-	return n && n->end > map->start && says_same(n, map->start, map->end, map);
+	n = overlap(s, tree, map->start, map->end);
+	return n && says_same(n, map->start, map->end, map);
 }
 
 int space_add(struct space_pool *pool, struct space *s, enum space_tree tree,
 	      const struct space_map *map)
 {
 	uint64_t start = map->map.start, end = map->map.end;
+	enum space_tree other = beside(tree);
+	bool cut = other != tree && overlap(s, other, start, end);
 	struct space_version next = {.at = map->born};
-	const struct space_node *old;
 	bool version = !s->last;
 	int rc;
 
 	if (space_has(s, tree, &map->map))
 		return 0;
-	if (s->last) {
-		old = last_before(s->last->v.root[tree], end);
-		if (old && old->end > start) {
-			next = s->last->v;
-			next.at = map->born;
-			version = true;
-		}
+	if (cut || overlap(s, tree, start, end)) {
+		next = s->last->v;
+		next.at = map->born;
+		version = true;
 	}
-	rc = arena_reserve(&pool->nodes, CHANGE_NODES * sizeof(struct space_node));
+	rc = arena_reserve(&pool->nodes, 2 * CHANGE_NODES * sizeof(struct space_node));
 	if (!rc && version)
 		rc = new_version(pool, s, &next);
 	if (rc)
 		return rc;
+	if (cut)
+		s->last->v.root[other] =
+			replace(pool, s->epoch, s->last->v.root[other], start, end, NULL);
 	s->last->v.root[tree] = replace(pool, s->epoch, s->last->v.root[tree], start, end, map);
 	s->last->v.settled = map->born;
 	return 0;

@@ -74,7 +74,9 @@ void space_pool_init(struct space_pool *pool);
 void space_pool_release(struct space_pool *pool);
 
 /*
- * Adds a mapping, valid from @map->born on; mappings that it overlaps end there. Moments of calls
+ * Adds a mapping, valid from @map->born on; mappings that it overlaps end there: code ends data and
+ * data ends code. (On arm64, a library's code is mapped as long as all of the library, and its data
+ * over the end of that.) Moments of calls
  * on a space must not decrease. @map must outlive the space. Returns 0 or -ENOMEM; after that only
  * release the space with its pool.
  */

@@ -35,7 +35,7 @@ struct event {
 
 struct model {
 	/* Number of the MMAP or KSYM plus one. */
-	int code[PIDS][CELLS], data[PIDS][CELLS], ksym[CELLS];
+	int maps[PIDS][CELLS], ksym[CELLS];
 	int comm[TIDS];		 /* number of the COMM plus one */
 	uint32_t comm_pid[TIDS]; /* whose thread it was then; 0: never heard of */
 };
@@ -114,11 +114,9 @@ static void model_fork(struct model *m, const struct event *e)
 	if (e->pid == e->ppid)
 		return;
 	if (e->flag) {
-		memset(m->code[e->pid], 0, sizeof(m->code[0]));
-		memset(m->data[e->pid], 0, sizeof(m->data[0]));
+		memset(m->maps[e->pid], 0, sizeof(m->maps[0]));
 	} else {
-		memcpy(m->code[e->pid], m->code[e->ppid], sizeof(m->code[0]));
-		memcpy(m->data[e->pid], m->data[e->ppid], sizeof(m->data[0]));
+		memcpy(m->maps[e->pid], m->maps[e->ppid], sizeof(m->maps[0]));
 	}
 }
 
@@ -163,15 +161,13 @@ static void model_apply(struct model *m, const struct event *events, int number)
 	switch (e->kind) {
 	case MMAP:
 		for (i = e->start; i < e->start + e->len; i++)
-			(e->data ? m->data : m->code)[e->pid][i] = number;
+			m->maps[e->pid][i] = number;
 		break;
 	case COMM:
 		m->comm[e->tid] = number;
 		m->comm_pid[e->tid] = e->pid;
-		if (e->flag) {
-			memset(m->code[e->pid], 0, sizeof(m->code[0]));
-			memset(m->data[e->pid], 0, sizeof(m->data[0]));
-		}
+		if (e->flag)
+			memset(m->maps[e->pid], 0, sizeof(m->maps[0]));
 		break;
 	case FORK: model_fork(m, e); break;
 	case KSYM: model_ksym(m, events, e, number); break;
@@ -198,7 +194,7 @@ static void check_space(const struct state *s, const struct event *events, const
 
 	for (unsigned int i = 0; i < 2 * CELLS; i++) {
 		ip = i < CELLS ? i : (uint64_t)(rand() % CELLS);
-		int want = m->code[pid][ip] ? m->code[pid][ip] : m->data[pid][ip];
+		int want = m->maps[pid][ip];
 		const struct event *e = &events[want - 1];
 		bool found = state_view_find(&view, PERF_RECORD_MISC_USER, ip, &loc);
 
