@@ -174,6 +174,24 @@ def test_report_branch_history_counts(bench):
     lab.expect('--ignore-callees', counts('--ignore-callees', 'main') == counts(), counts('--ignore-callees', 'main'))
 
 
+def test_report_simd(bench):
+    """Vector operations that Arm SPE sampled, with any period of instructions, in a trace with damaged places."""
+    with open(os.path.join(os.path.dirname(bench.corpus), 'aux', 'spe.data'), 'rb') as f:
+        scalar = f.read()
+    shown = ['report', '-f', '--stdio', '-q', '-s', 'simd', '-t', ';']
+
+    def kinds(data, *options):
+        with open(bench.path('simd.data'), 'wb') as f:
+            f.write(data)
+        return set(re.findall(r'^ *[0-9.]+%;(.*)$', bench.out(*shown, '-i', 'simd.data', *options, status=1), re.M))
+    lab.expect('no vectors', kinds(scalar) == {''}, kinds(scalar))
+    # Operation packets: of another operation, and of a store.
+    sve, other = scalar.replace(b'\x48\x01', b'\x48\x0c'), scalar.replace(b'\x49\x01', b'\x49\x05')
+    lab.expect('SVE', kinds(sve) == {'', '[f] SVE'}, kinds(sve))
+    lab.expect('SVE in a period', '[f] SVE' in kinds(sve, '--itrace=i3i'), kinds(sve, '--itrace=i3i'))
+    lab.expect('stores', kinds(other) == {'', '[.] ASE'}, kinds(other))
+
+
 # --- stat --------------------------------------------------------------------------------------------
 
 

@@ -164,6 +164,40 @@ struct aux_op {
 	uint8_t op_class, op_type;
 };
 
+/* The vector extension of an operation, and how many lanes its predicate has active. */
+enum aux_simd_arch {
+	AUX_SIMD_NONE,
+	AUX_SIMD_SVE,
+	AUX_SIMD_SME,
+	AUX_SIMD_ASE, /* Advanced SIMD, and scalar floating point that the trace tells as such */
+};
+enum aux_simd_lanes {
+	AUX_LANES_UNKNOWN,
+	AUX_LANES_PARTIAL,
+	AUX_LANES_EMPTY,
+	AUX_LANES_FULL,
+	AUX_LANES_NO_PREDICATE, /* the operation has none */
+};
+#define AUX_SIMD_BITS 5 /* of both */
+
+/* Returns both in the AUX_SIMD_BITS low bits; 0: no vector operation. */
+static inline uint8_t aux_simd(enum aux_simd_arch arch, enum aux_simd_lanes lanes)
+{
+	return (uint8_t)(arch << 3 | lanes);
+}
+
+/* Returns the extension in such a value. */
+static inline enum aux_simd_arch aux_simd_arch(uint8_t simd)
+{
+	return simd >> 3;
+}
+
+/* Returns the lanes in such a value. */
+static inline enum aux_simd_lanes aux_simd_lanes(uint8_t simd)
+{
+	return simd & 7;
+}
+
 struct aux_event {
 	enum aux_event_kind kind;
 	uint64_t offset; /* of the packet that tells it, the last one of several */
@@ -175,6 +209,7 @@ struct aux_event {
 	uint64_t cycles;     /* since the event before that has any */
 	uint32_t flags;	     /* AUX_BRANCH, … */
 	uint8_t insn_len;    /* AUX_EVENT_INSN, and of branches if known */
+	uint8_t simd;	     /* aux_simd(); 0: no vector operation */
 	uint8_t insn[16];
 	uint64_t value;
 	struct aux_op sample;

@@ -382,6 +382,7 @@ void pt_flow_fill(const struct pt_flow *f, const struct pt_item *item, struct au
 	ret->flags = item->flags;
 	ret->value = item->value;
 	ret->insn_len = item->insn_len;
+	ret->simd = 0;
 	memcpy(ret->insn, item->insn, sizeof(item->insn));
 	ret->cause = item->cause;
 	ret->text[0] = 0;

@@ -97,6 +97,7 @@ static int add(struct itrace_run *s, enum itrace_kind kind, const struct aux_eve
 	to->insn_len = e->insn_len;
 	to->hidden = false;
 	to->damage = e->kind == AUX_EVENT_ERROR && e->cause == AUX_CAUSE_TRACE;
+	to->simd = e->simd & ((1u << AUX_SIMD_BITS) - 1);
 	to->flags = e->flags;
 	to->pid = e->task.pid;
 	to->tid = e->task.tid;

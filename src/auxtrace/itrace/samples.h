@@ -45,12 +45,13 @@ struct itrace_sample {
 	bool hidden : 1; /* a branch that only the past of others needs, or an error that is only
 			    counted */
 	bool damage : 1; /* an error, because the trace is damaged or does not fit the code */
-	uint32_t flags;	 /* AUX_BRANCH, … */
-	uint32_t pid, tid, cpu;	 /* UINT32_MAX: unknown */
-	uint32_t text;		 /* place in the list's texts, or ITRACE_NO_TEXT */
-	uint64_t time, ip, addr; /* time 0: unknown */
-	uint64_t period;	 /* events that it stands for */
-	uint64_t offset;	 /* in the ring */
+	uint8_t simd : AUX_SIMD_BITS; /* aux_simd(): of operations that SPE sampled */
+	uint32_t flags;		      /* AUX_BRANCH, … */
+	uint32_t pid, tid, cpu;	      /* UINT32_MAX: unknown */
+	uint32_t text;		      /* place in the list's texts, or ITRACE_NO_TEXT */
+	uint64_t time, ip, addr;      /* time 0: unknown */
+	uint64_t period;	      /* events that it stands for */
+	uint64_t offset;	      /* in the ring */
 	union {
 		uint8_t insn[16];
 		struct {

@@ -53,7 +53,17 @@ enum {
 #define SPE_BRANCH_LINK	       0x08u
 #define SPE_BRANCH_RETURN      0x10u
 
-#define SPE_EVENT_NOT_TAKEN (1u << 6)
+#define SPE_EVENT_NOT_TAKEN	    (1u << 6)
+#define SPE_EVENT_PARTIAL_PREDICATE (1u << 17)
+#define SPE_EVENT_EMPTY_PREDICATE   (1u << 18)
+#define SPE_PREDICATED		    0x04u /* in the payload of an SVE operation */
+
+/* Subclasses of payloads, of the class that each is named for. */
+#define SPE_OTHER_IS_SVE(type)	    (((type)&0x89u) == 0x08u)
+#define SPE_OTHER_IS_SME(type)	    (((type)&0x89u) == 0x88u)
+#define SPE_OTHER_IS_ASE(type)	    (((type)&0xfcu) == 0x04u)
+#define SPE_LOAD_STORE_IS_SVE(type) (((type)&0x0au) == 0x08u)
+#define SPE_LOAD_STORE_IS_ASE(type) (((type)&0xfeu) == 0x04u)
 
 struct spe_packet {
 	enum spe_kind kind;

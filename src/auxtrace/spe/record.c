@@ -89,6 +89,38 @@ int spe_record_add(struct spe_record *r, const struct spe_packet *p)
 	return new ? 0 : -EBADMSG;
 }
 
+static enum aux_simd_arch simd_arch(const struct aux_op *op)
+{
+	const unsigned int type = op->op_type;
+
+	if (op->op_class == SPE_LOAD_STORE)
+		return SPE_LOAD_STORE_IS_SVE(type)   ? AUX_SIMD_SVE
+		       : SPE_LOAD_STORE_IS_ASE(type) ? AUX_SIMD_ASE
+						     : AUX_SIMD_NONE;
+	if (op->op_class != SPE_OTHER)
+		return AUX_SIMD_NONE;
+	return SPE_OTHER_IS_SVE(type)	? AUX_SIMD_SVE
+	       : SPE_OTHER_IS_SME(type) ? AUX_SIMD_SME
+	       : SPE_OTHER_IS_ASE(type) ? AUX_SIMD_ASE
+					: AUX_SIMD_NONE;
+}
+
+uint8_t spe_record_simd(const struct spe_record *r)
+{
+	const enum aux_simd_arch arch = r->has_op ? simd_arch(&r->op) : AUX_SIMD_NONE;
+	const bool sve = arch == AUX_SIMD_SVE;
+
+	if (arch == AUX_SIMD_NONE)
+		return 0;
+	if (sve && !(r->op.op_type & SPE_PREDICATED))
+		return aux_simd(arch, AUX_LANES_NO_PREDICATE);
+	if (r->op.events & SPE_EVENT_PARTIAL_PREDICATE)
+		return aux_simd(arch, AUX_LANES_PARTIAL);
+	if (r->op.events & SPE_EVENT_EMPTY_PREDICATE)
+		return aux_simd(arch, AUX_LANES_EMPTY);
+	return aux_simd(arch, sve ? AUX_LANES_FULL : AUX_LANES_UNKNOWN);
+}
+
 bool spe_records_at(const uint8_t *p, size_t len, uint64_t offset, unsigned int nr)
 {
 	struct spe_record r = {0};

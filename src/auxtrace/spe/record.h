@@ -28,6 +28,9 @@ struct spe_record {
  */
 int spe_record_add(struct spe_record *r, const struct spe_packet *packet);
 
+/* Returns aux_simd() of the operation; 0: none of vectors, or the record does not say. */
+uint8_t spe_record_simd(const struct spe_record *r);
+
 /*
  * Returns whether @nr whole records begin at @p, or fewer that end with the data. @offset is their
  * position in the ring.

@@ -173,6 +173,7 @@ static void make_sample(struct spe_decoder *d, size_t last, struct aux_event *re
 		.ip = r->ip,
 		.to = r->to,
 		.flags = flags_of(r),
+		.simd = spe_record_simd(r),
 		.sample = r->op,
 	};
 	if (!ret->flags || !r->has_to || r->op.events & SPE_EVENT_NOT_TAKEN ||

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "auxtrace/itrace/samples.h"
 #include "report/table/data_src.h"
 
 #define CACHELINE 64 /* bytes */
@@ -119,6 +120,28 @@ static int transaction_text(const struct trace *t, struct hist_cell cell, struct
 	return rc;
 }
 
+static int simd_cell(const struct key_source *src, struct hist_cell *ret)
+{
+	*ret = (struct hist_cell){.a = src->ws->made ? src->ws->made->simd : 0};
+	return 0;
+}
+
+/* In perf's words. */
+static int simd_text(const struct trace *t, struct hist_cell cell, struct buf *out)
+{
+	static const char *const archs[] = {
+		[AUX_SIMD_SVE] = "SVE", [AUX_SIMD_SME] = "SME", [AUX_SIMD_ASE] = "ASE"};
+	static const char lanes[] = {
+		[AUX_LANES_UNKNOWN] = '.', [AUX_LANES_PARTIAL] = 'p',	   [AUX_LANES_EMPTY] = 'e',
+		[AUX_LANES_FULL] = 'f',	   [AUX_LANES_NO_PREDICATE] = 'd',
+	};
+	const uint8_t simd = (uint8_t)cell.a;
+
+	return !simd ? 0
+		     : buf_printf(out, "[%c] %s", lanes[aux_simd_lanes(simd)],
+				  archs[aux_simd_arch(simd)]);
+}
+
 #define SOURCE PERF_SAMPLE_DATA_SRC
 
 // clang-format off
@@ -131,6 +154,7 @@ const struct sort_key mem_keys[] = {
 	{"dcacheline", NULL, "Data Cacheline", false, false, PERF_SAMPLE_ADDR, true, dcacheline_cell, key_string_text, key_compare_strings, .whole = true},
 	{"phys_daddr", NULL, "Data Physical Address", false, false, PERF_SAMPLE_PHYS_ADDR, false, phys_cell, phys_text, key_compare_numbers, .whole = true},
 	{"transaction", NULL, "Transaction", false, false, PERF_SAMPLE_TRANSACTION, false, transaction_cell, transaction_text, key_compare_numbers, .whole = true},
+	{"simd", NULL, "Simd", false, false, 0, false, simd_cell, simd_text, key_compare_numbers, .whole = true},
 };
 // clang-format on
 

@@ -130,7 +130,6 @@ static const struct {
 } refused[] = {
 	{"ipc_null", "ringtail does not count instructions per cycle of blocks"},
 	{"ipc_lbr", "ringtail does not count instructions per cycle of blocks"},
-	{"simd", "ringtail does not keep which instructions are vector instructions"},
 	{"op", "the parts of memory accesses are rows here: sort by mem"},
 	{"cache", "the parts of memory accesses are rows here: sort by mem"},
 	{"memory", "the parts of memory accesses are rows here: sort by mem"},

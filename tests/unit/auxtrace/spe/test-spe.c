@@ -292,12 +292,67 @@ static void test_odd_records(void **state)
 	}
 }
 
+#define PARTIAL (1u << 17)
+#define EMPTY	(1u << 18)
+
+/* Source: Arm ARM, Operation Type packet and Events packet. */
+static void test_vectors(void **state)
+{
+	static const struct {
+		uint8_t class, type;
+		uint64_t events;
+		enum aux_simd_arch arch;
+		enum aux_simd_lanes lanes;
+	} cases[] = {
+		{SPE_OTHER, 0x00, 0, AUX_SIMD_NONE, AUX_LANES_UNKNOWN},
+		{SPE_OTHER, 0x01, PARTIAL, AUX_SIMD_NONE, AUX_LANES_UNKNOWN},
+		{SPE_OTHER, 0x06, 0, AUX_SIMD_ASE, AUX_LANES_UNKNOWN},
+		{SPE_OTHER, 0x08, 0, AUX_SIMD_SVE, AUX_LANES_NO_PREDICATE},
+		{SPE_OTHER, 0x0c, 0, AUX_SIMD_SVE, AUX_LANES_FULL},
+		{SPE_OTHER, 0x3c, PARTIAL, AUX_SIMD_SVE, AUX_LANES_PARTIAL},
+		{SPE_OTHER, 0x0e, EMPTY, AUX_SIMD_SVE, AUX_LANES_EMPTY},
+		{SPE_OTHER, 0x88, 0, AUX_SIMD_SME, AUX_LANES_UNKNOWN},
+		{SPE_OTHER, 0x89, 0, AUX_SIMD_NONE, AUX_LANES_UNKNOWN},
+		{SPE_LOAD_STORE, 0x00, 0, AUX_SIMD_NONE, AUX_LANES_UNKNOWN},
+		{SPE_LOAD_STORE, 0x05, 0, AUX_SIMD_ASE, AUX_LANES_UNKNOWN},
+		{SPE_LOAD_STORE, 0x14, 0, AUX_SIMD_NONE, AUX_LANES_UNKNOWN},
+		{SPE_LOAD_STORE, 0x98, EMPTY, AUX_SIMD_SVE, AUX_LANES_NO_PREDICATE},
+		{SPE_LOAD_STORE, 0x9d, 0, AUX_SIMD_SVE, AUX_LANES_FULL},
+		{SPE_LOAD_STORE, 0x0c, EMPTY, AUX_SIMD_SVE, AUX_LANES_EMPTY},
+		{SPE_LOAD_STORE, 0x0a, EMPTY, AUX_SIMD_NONE, AUX_LANES_UNKNOWN},
+		{SPE_BRANCH, 0x08, PARTIAL, AUX_SIMD_NONE, AUX_LANES_UNKNOWN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t bytes[RECORD_MAX];
+		struct spe_writer w = {.p = bytes};
+		struct aux_decoder *d;
+		struct aux_event e;
+
+		spe_put_address(&w, SPE_PC, 0x400000);
+		spe_put_operation(&w, cases[i].class, cases[i].type);
+		spe_put_events(&w, 2 | cases[i].events);
+		w.p[w.len++] = 1;
+		d = begin(bytes, w.len, 0);
+		assert_int_equal(aux_spe_decoder.next(d, &e), 1);
+		assert_int_equal(aux_simd_arch(e.simd), cases[i].arch);
+		assert_int_equal(aux_simd_lanes(e.simd), cases[i].lanes);
+		assert_true(e.simd < 1u << AUX_SIMD_BITS);
+		aux_spe_decoder.end(d);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_packet_text),	   cmocka_unit_test(test_records),
-		cmocka_unit_test(test_sync_at_every_byte), cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_flipped_bytes),	   cmocka_unit_test(test_odd_records),
+		cmocka_unit_test(test_packet_text),
+		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_sync_at_every_byte),
+		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_flipped_bytes),
+		cmocka_unit_test(test_odd_records),
+		cmocka_unit_test(test_vectors),
 	};
 
 	srand(1);
