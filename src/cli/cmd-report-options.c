@@ -242,6 +242,17 @@ static void check_mem_mode(struct argp_state *state, struct report_args *a)
 		columns_parse_sort(&a->columns, "local_weight," REPORT_MEM_KEYS, NULL);
 }
 
+/* The table of blocks has columns and an order of its own, as with perf. */
+static void check_total_cycles(struct argp_state *state, const struct report_args *a)
+{
+	if (a->report.total_cycles && (a->html || a->report.nested || a->report.grouped ||
+				       a->report.children || a->history || a->graph.branches))
+		usage_error(
+			state,
+			"--total-cycles shows a table of blocks, which has no other form: leave "
+			"out --html, --hierarchy, --group, --children and --branch-history");
+}
+
 /* Branches have no call chains. */
 static void check_branches(struct argp_state *state, struct report_args *a)
 {
@@ -335,8 +346,9 @@ static bool is_text(const struct report_args *a)
 {
 	return a->json || a->stats || a->tasks || a->threads || a->header || a->header_only ||
 	       a->full_header || a->aux || a->dump || a->html || a->latency.function ||
-	       a->input.quiet || a->report.nested || a->report.grouped || a->table.separator ||
-	       a->table.nr_widths || (a->graph.given && a->graph.style != GRAPH_TREE);
+	       a->input.quiet || a->report.total_cycles || a->report.nested || a->report.grouped ||
+	       a->table.separator || a->table.nr_widths ||
+	       (a->graph.given && a->graph.style != GRAPH_TREE);
 }
 
 static void check_itrace(struct argp_state *state, struct report_args *a)
@@ -361,6 +373,7 @@ static void ask_view(struct argp_state *state, struct report_args *a)
 /* After the last option. */
 static void settle(struct argp_state *state, struct report_args *a)
 {
+	check_total_cycles(state, a);
 	check_branches(state, a);
 	check_mem_mode(state, a);
 	check_history(state, a);

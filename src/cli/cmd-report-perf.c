@@ -18,6 +18,7 @@ enum {
 	OPT_RAW_TRACE,
 	OPT_IGNORE_VMLINUX,
 	OPT_PRETTY,
+	OPT_TOTAL_CYCLES,
 	OPT_REFUSED,
 };
 
@@ -57,8 +58,8 @@ static const struct argp_option options[] = {
 	REFUSED("show-ref-call-graph", OPT_REFUSED + 1, "each event shows its own call chains"),
 	{"stitch-lbr", OPT_NOTHING, NULL, 0, "Accepted: each branch stack is used as it is",
 	 HELP_OUTPUT},
-	REFUSED("total-cycles", OPT_REFUSED + 3,
-		"'-b --sort symbol_from,symbol_to,cycles' shows the cycles of branches"),
+	{"total-cycles", OPT_TOTAL_CYCLES, NULL, 0,
+	 "Show the basic blocks with most cycles, by the branch stacks (record -b)", HELP_OUTPUT},
 	{0},
 };
 
@@ -77,6 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!a->raw_counts && strcmp(arg, "normal") != 0)
 			usage_error(state, "--pretty: '%s' is neither normal nor raw", arg);
 		break;
+	case OPT_TOTAL_CYCLES: a->report.total_cycles = a->report.branches = true; break;
 	case OPT_NOTHING:
 	case OPT_UNUSED:
 	case 'M': break;

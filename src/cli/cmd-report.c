@@ -93,7 +93,8 @@ static int check_fields(const struct report_args *a, const struct trace *t)
 	if (a->stats || a->tasks)
 		return 0;
 	if (a->report.branches && !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_BRANCH_STACK)) {
-		complain("-b: the samples of this recording have no branch stacks");
+		complain("%s: the samples of this recording have no branch stacks",
+			 a->report.total_cycles ? "--total-cycles" : "-b");
 		return -EINVAL;
 	}
 	if (a->report.by_weight && !(pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_DATA_SRC)) {

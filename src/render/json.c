@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "render/table_blocks.h"
 #include "render/text.h"
 
 json_t *json_name(const char *s)
@@ -501,8 +502,13 @@ static int put_event(FILE *out, struct report *r, size_t index, const struct tab
 	rc = put_group(out, r, h);
 	if (rc)
 		return rc;
+	if (r->opts->total_cycles)
+		rc = put_line(out,
+			      ",\n   \"cycles\": ", json_count(r->tables.blocks[index].all.cycles));
 	fputs(",\n   \"rows\": [", out);
-	rc = put_rows(out, r, index, opts);
+	if (!rc)
+		rc = r->opts->total_cycles ? blocks_json(out, r, index, opts)
+					   : put_rows(out, r, index, opts);
 	fputs("]}", out);
 	return rc;
 }

@@ -442,17 +442,13 @@ static int put_folded(struct table *t)
 	return rc;
 }
 
-static int put_event(struct table *t)
+static int put_rows(struct table *t)
 {
 	int rc = measure(t);
 
 	if (rc < 0)
 		return rc;
 	fit(t);
-	if (!t->opts->quiet) {
-		put_counts(t);
-		put_verdict(t);
-	}
 	if (t->r->opts->nested)
 		return table_put_nested(t);
 	if (!t->opts->quiet)
@@ -461,6 +457,15 @@ static int put_event(struct table *t)
 		if (table_is_shown(t, &t->h->entry[i]))
 			rc = put_row(t, &t->h->entry[i]);
 	return rc;
+}
+
+static int put_event(struct table *t)
+{
+	if (!t->opts->quiet) {
+		put_counts(t);
+		put_verdict(t);
+	}
+	return t->r->opts->total_cycles ? table_put_blocks(t) : put_rows(t);
 }
 
 static void put_loss_part(FILE *out, const struct trace_loss *l, const struct trace_loss *all)

@@ -65,4 +65,7 @@ int table_put_graph(struct table *t, const struct hist_entry *e);
 /* Writes the headings and rows of an event with a hierarchy. */
 int table_put_nested(struct table *t);
 
+/* Writes the headings and rows of an event's basic blocks. */
+int table_put_blocks(struct table *t);
+
 #endif

@@ -16,7 +16,7 @@ USER = 2
 CONTEXT_USER = -512 & (1 << 64) - 1
 IP, TID, TIME, CALLCHAIN, CPU, PERIOD, BRANCHES = 1, 2, 4, 1 << 5, 1 << 7, 1 << 8, 1 << 11
 SAMPLE_TYPE = IP | TID | TIME | CALLCHAIN | CPU | PERIOD | BRANCHES
-ANY, PREDICTED, MISPREDICTED, IN_TX, ABORT = 1 << 3, 2, 1, 4, 8
+ANY, ANY_CALL, PREDICTED, MISPREDICTED, IN_TX, ABORT = 1 << 3, 1 << 4, 2, 1, 4, 8
 PID = 77
 BASE = 0x400000
 HOSTNAME, RELEASE, ARCH, NRCPUS, BRANCH_STACK = 3, 4, 6, 7, 15  # features of the header
@@ -48,8 +48,8 @@ def sample(time, chain, branches, period=100):
     return record(SAMPLE, USER, body)
 
 
-def write(path, program, samples, size=0x100000, machine=os.uname()):
-    """@samples: what sample() returned. Files without a build-id are read only where @machine is this one."""
+def write(path, program, samples, size=0x100000, machine=os.uname(), kinds=ANY):
+    """@samples: what sample() returned; @kinds of branches are in their stacks. Files without a build-id are read only where @machine is this one."""
     data = record(COMM, 0, struct.pack('<II', PID, PID) + text('branchy') + trailer(1))
     data += record(MMAP2, USER, struct.pack('<IIQQQ', PID, PID, BASE, size, 0) + struct.pack('<IIQQ', 8, 1, 77, 0) +
                    struct.pack('<II', 5, 2) + text(program) + trailer(2))
@@ -57,7 +57,7 @@ def write(path, program, samples, size=0x100000, machine=os.uname()):
     # disabled, inherit, mmap, comm, task, sample_id_all, mmap2
     flags = 1 << 0 | 1 << 1 | 1 << 8 | 1 << 9 | 1 << 13 | 1 << 18 | 1 << 23
     attr = struct.pack('<IIQQQQQ', 0, 112, 0, 100, SAMPLE_TYPE, 0, flags)
-    attr += struct.pack('<IIQQQ', 0, 0, 0, 0, ANY)  # wakeup, bp_type, bp_addr, bp_len, branch_sample_type
+    attr += struct.pack('<IIQQQ', 0, 0, 0, 0, kinds)  # wakeup, bp_type, bp_addr, bp_len, branch_sample_type
     attr += bytes(112 - len(attr)) + struct.pack('<QQ', 0, 0)
     data_at = 104 + len(attr)
     strings = ((HOSTNAME, machine.nodename), (RELEASE, machine.release), (ARCH, 'x86_64'))

@@ -76,7 +76,7 @@ VALUES = {
     },
 }
 # Recordings whose samples have what the option is about, and other options that it needs.
-FILES = {'branch-stack': 'branch', 'branch-history': 'branch', 'mem-mode': 'memory', 'latency': 'switches', 'parallelism': 'switches',
+FILES = {'branch-stack': 'branch', 'branch-history': 'branch', 'total-cycles': 'branch', 'mem-mode': 'memory', 'latency': 'switches', 'parallelism': 'switches',
          'threads': 'counts', 'cpu': 'cpus'}
 BESIDE = {
     ('record', 'filter'): ['-e', 'sched:sched_switch'], ('record', 'cgroup'): ['-a', '-e', 'cpu-clock'],
@@ -128,6 +128,7 @@ DIFFERENT = {
         'modules': 'always',
         'pretty': 'counts have no column for their place in the file',
         'threads': 'counts of threads stand below the tables',
+        'total-cycles': 'each block counts once for Avg Cycles%; \'?\' is a beginning that is not known',
         'stdio': 'the default where standard input or output is no terminal',
         'verbose': 'prints why a shared object has no symbols',
     },

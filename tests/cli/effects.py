@@ -174,6 +174,87 @@ def test_report_branch_history_counts(bench):
     lab.expect('--ignore-callees', counts('--ignore-callees', 'main') == counts(), counts('--ignore-callees', 'main'))
 
 
+class Blocks:
+    """Recordings of branch stacks in a program of three functions, whose code is 32 instructions of two bytes each."""
+
+    def __init__(self, bench):
+        self.bench, self.root, self.path = bench, bench.program((b'main', b'work', b'leaf')), bench.path('blocks.data')
+
+    @staticmethod
+    def at(function, offset):
+        return branch_recording.BASE + recording.CODE + function * recording.FUNCTION + offset
+
+    def write(self, *stacks, kinds=branch_recording.ANY):
+        """@stacks: of (source, target, cycles), the newest first."""
+        branches = [[branch_recording.branch(source, target, cycles=cycles) for source, target, cycles in stack] for stack in stacks]
+        branch_recording.write(self.path, '/program', [branch_recording.sample(10 + n, [self.at(1, 8)], stack)
+                                                       for n, stack in enumerate(branches)], kinds=kinds)
+
+    def rows(self, *options, code=True):
+        text = self.bench.out('report', '-i', self.path, '--stdio', '-q', '-t', ';', '--symfs', self.root if code else '/nonexistent', *options)
+        return [[cell.strip() for cell in line.split(';')] for line in text.splitlines() if line]
+
+    def table(self, *options, **keys):
+        return self.rows('--total-cycles', *options, **keys)
+
+
+def test_report_total_cycles(bench):
+    made = Blocks(bench)
+    at = made.at
+    made.write([(at(1, 8), at(2, 0), 2990), (at(2, 20), at(1, 0), 6), (at(0, 4), at(2, 8), 4)],
+               [(at(1, 8), at(0, 4), 30), (at(0, 16), at(1, 4), 0)])  # a later beginning, and a branch without cycles
+    rows = made.table()
+    lab.expect('rows', rows == [['99.67%', '3.0K', '99.34%', '1.5K', '[work+0 -> work+8]', 'program'],
+                                ['0.20%', '6', '0.39%', '6', '[leaf+8 -> leaf+20]', 'program'],
+                                ['0.13%', '4', '0.26%', '4', '[? -> main+4]', 'program']], rows)
+    lab.expect('limit', made.table('--percent-limit', '0.15') == rows[:2], made.table('--percent-limit', '0.15'))
+    lab.expect('of all', made.table('-S', 'leaf')[0][:3] == ['0.20%', '6', '100.00%'], made.table('-S', 'leaf'))
+    shown = made.table('-S', 'leaf', '--percentage', 'relative')
+    lab.expect('of what is shown', shown[0][:3] == ['100.00%', '6', '100.00%'], shown)
+    text = bench.out('report', '-i', made.path, '--stdio', '--symfs', made.root, '--total-cycles')
+    lab.expect('the sum', '# Sampled cycles: 3030, of 4 branches' in text, text)
+    heading = next(line for line in text.splitlines() if 'Avg' in line)
+    lab.expect('heading', re.split(' {2,}', heading) == [
+        '# Sampled Cycles%', 'Sampled Cycles', 'Avg Cycles%', 'Avg Cycles', '[Program Block Range]', 'Shared Object'], heading)
+    for option in '--hierarchy', '--group', '--children', '--branch-history', '--html=x.html':
+        _, err = bench.say('report', '-i', made.path, '--total-cycles', option, status=2)
+        lab.expect(f'not with {option}', option.partition('=')[0] in err, err)
+
+
+def test_report_total_cycles_json(bench):
+    made = Blocks(bench)
+    at = made.at
+    made.write([(at(1, 8), at(2, 0), 3), (at(2, 20), at(1, 0), 1)])
+    table, = json.loads(bench.out('report', '-i', made.path, '--symfs', made.root, '--total-cycles', '--json'))['tables']
+    lab.expect('sum', table['cycles'] == 4, table)
+    known, unknown = table['rows']
+    lab.expect('block', known == {'percent': 75.0, 'cycles': 3, 'branches': 1, 'average_percent': 75.0, 'average_cycles': 3, 'start': '0x0',
+                                  'srcline_start': None, 'end': '0x8', 'srcline_end': None, 'dso': 'program', 'sym': 'work'}, known)
+    lab.expect('without a beginning', [unknown[key] for key in ('start', 'end', 'sym')] == [None, '0x14', 'leaf'], unknown)
+
+
+def test_report_total_cycles_odd(bench):
+    """Beginnings behind the end or in another function, code that nobody knows, and cycles as the field can hold."""
+    made = Blocks(bench)
+    at = made.at
+    made.write([(at(2, 2), at(0, 0), 5), (at(0, 2), at(2, 30), 0)],
+               [(at(1, 2), at(0, 0), 7), (at(0, 2), at(2, 0), 0)],
+               [(at(9, 6), at(0, 0), 11), (at(9, 8), at(9, 4), 0)],  # in the file, but in no function
+               [(0x10, at(0, 0), 13), (1 << 63, 0x10, 17)],
+               [(at(0, 6), at(0, 2), 0xffff)] * 1000)
+    rows = [row[1:2] + row[4:] for row in made.table() if row[5] == 'program']
+    lab.expect('rows', rows == [['65.5M', '[main+2 -> main+6]', 'program'],
+                                ['11', '[0x1244 -> 0x1246]', 'program'],
+                                ['7', '[? -> work+2]', 'program'],
+                                ['5', '[? -> leaf+2]', 'program']], rows)
+    lab.expect('all cycles count', '# Sampled cycles: 65535053, of 1005 branches' in
+               bench.out('report', '-i', made.path, '--stdio', '--symfs', made.root, '--total-cycles'))
+    made.write([(at(1, 8), at(2, 0), 3), (at(2, 20), at(1, 0), 1)], kinds=branch_recording.ANY_CALL)
+    lab.expect('stacks of calls', [row[4] for row in made.table()] == ['[? -> work+8]', '[? -> leaf+20]'], made.table())
+    made.write([(at(1, 8), at(2, 0), 0)])
+    lab.expect('no cycles', made.table() == [], made.table())
+
+
 def test_report_simd(bench):
     """Vector operations that Arm SPE sampled, with any period of instructions, in a trace with damaged places."""
     with open(os.path.join(os.path.dirname(bench.corpus), 'aux', 'spe.data'), 'rb') as f:

@@ -52,6 +52,8 @@ static int collect(struct report *r, struct report_worker *w)
 			rc = callers_merge(to->callers[i], from->callers[i]);
 		if (!rc)
 			rc = quality_merge(&to->quality[i], &from->quality[i]);
+		if (!rc && to->blocks)
+			rc = blocks_merge(&to->blocks[i], &from->blocks[i]);
 	}
 	for (size_t i = 0; i < to->nr * r->opts->slices.nr; i++)
 		to->slices[i] += from->slices[i];
@@ -110,6 +112,15 @@ static int link_groups(struct report *r)
 	return rc;
 }
 
+static void finish_blocks(struct report *r)
+{
+	for (size_t i = 0; r->tables.blocks && i < r->tables.nr; i++) {
+		blocks_sort(&r->tables.blocks[i]);
+		if (r->opts->relative)
+			blocks_make_relative(&r->tables.blocks[i]);
+	}
+}
+
 static int sort_rows(struct report *r, size_t event)
 {
 	const struct report_opts *opts = r->opts;
@@ -154,6 +165,7 @@ static int finish(struct report *r)
 	}
 	if (!rc && r->opts->grouped)
 		rc = link_groups(r);
+	finish_blocks(r);
 	for (size_t i = 0; !rc && i < r->tables.nr; i++)
 		if (!r->tables.hists[i].is_member)
 			rc = sort_rows(r, i);
@@ -169,7 +181,7 @@ int report_run(struct trace *t, const struct report_opts *opts, struct report **
 	struct report_pool pool = {0};
 	int rc = r && w ? 0 : -ENOMEM;
 
-	if (!rc && report_inlines(opts) != FRAMES_PLAIN)
+	if (!rc && (opts->total_cycles || report_inlines(opts) != FRAMES_PLAIN))
 		rc = trace_want_lines(t);
 	if (!rc && report_shows_types(opts))
 		rc = trace_want_types(t);

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "report/blocks/blocks.h"
 #include "report/table/callers.h"
 #include "report/table/columns.h"
 #include "report/table/hierarchy.h"
@@ -43,8 +44,9 @@ struct report_opts {
 	/* Count the branches of branch stacks, each once, instead of samples; so does a key that is
 	 * of_branch. Call chains do not count then. */
 	bool branches;
-	bool history;	/* call chains begin with the branches of branch stacks */
-	bool by_weight; /* a sample counts as much as its weight, as with perf's --mem-mode */
+	bool total_cycles; /* with @branches: the tables are of basic blocks */
+	bool history;	   /* call chains begin with the branches of branch stacks */
+	bool by_weight;	   /* a sample counts as much as its weight, as with perf's --mem-mode */
 	/* Of the key parent, and of functions whose callees do not count; borrowed, NULL: none */
 	const regex_t *parent, *ignore_callees;
 	/* Count waits instead of samples, or beside them; borrowed, NULL: samples alone */
@@ -66,6 +68,7 @@ struct report_tables {
 	struct hist *hists;	      /* with --children, their rows are made at the end */
 	struct callers **callers;     /* with --children; NULLs without */
 	struct quality *quality;
+	struct blocks *blocks; /* with total_cycles; else NULL */
 	uint64_t *slices; /* opts->slices.nr for each event: samples of the rows that are shown */
 	size_t nr;
 };

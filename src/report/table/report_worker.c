@@ -16,6 +16,9 @@ void report_tables_release(struct report_tables *t)
 	for (size_t i = 0; t->nests && i < t->nr; i++)
 		hierarchy_release(&t->nests[i]);
 	free(t->nests);
+	for (size_t i = 0; t->blocks && i < t->nr; i++)
+		blocks_release(&t->blocks[i]);
+	free(t->blocks);
 	free(t->slices);
 	free(t->hists);
 	free(t->keys);
@@ -49,10 +52,12 @@ static int tables_init(struct report_tables *t, const struct report_opts *opts,
 		.callers = calloc(nr + 1, sizeof(*t->callers)),
 		.quality = calloc(nr + 1, sizeof(*t->quality)),
 		.nests = calloc(nr + 1, sizeof(*t->nests)),
+		.blocks = opts->total_cycles ? calloc(nr + 1, sizeof(*t->blocks)) : NULL,
 		.slices = calloc(nr * opts->slices.nr + 1, sizeof(*t->slices)),
 		.nr = nr,
 	};
-	if (!t->keys || !t->hists || !t->callers || !t->quality || !t->nests || !t->slices)
+	if ((!t->blocks && opts->total_cycles) || !t->keys || !t->hists || !t->callers ||
+	    !t->quality || !t->nests || !t->slices)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		const struct sort_key **keys = &t->keys[i * opts->nr_keys];
@@ -212,12 +217,23 @@ static int count_branch(struct report_worker *w, const struct walk_sample *ws,
 	return shown && filter_row(filter, comm, &to) ? add_row(w, h, &src) : 0;
 }
 
+/* Adds the sample's branch stack to the basic blocks, if they are wanted. */
+static int count_blocks(struct report_worker *w, const struct walk_sample *ws, const char *comm)
+{
+	const struct filter *f = &w->opts->filter;
+
+	if (!w->tables.blocks ||
+	    (w->parallel && !filter_parallelism(f, trace_parallelism(w->trace, &ws->s))))
+		return 0;
+	return blocks_add(&w->tables.blocks[ws->evsel->index], &w->frames, ws, f, comm);
+}
+
 static int count_branches(struct report_worker *w, const struct walk_sample *ws)
 {
 	const struct pd_sample *s = &ws->s;
 	const char *comm = state_comm(w->trace->state, s->pid, s->tid, ws->rec->at);
 	struct walk_sample one = *ws;
-	int rc = 0;
+	int rc = count_blocks(w, ws, comm);
 
 	one.s.period = 1;
 	for (uint64_t i = 0; !rc && i < s->branch_nr; i++)

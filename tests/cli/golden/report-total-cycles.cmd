@@ -1,0 +1,1 @@
+report -f -i {corpus}/google+perf_data_converter/src/quipper/testdata/perf.data.branch-4.14 --total-cycles --stdio --percent-limit 0.1
