@@ -197,6 +197,9 @@ class Blocks:
     def table(self, *options, **keys):
         return self.rows('--total-cycles', *options, **keys)
 
+    def ipc(self, **keys):
+        return {name: ipc for _, name, ipc in self.rows('-s', 'sym,ipc_lbr', **keys)}
+
 
 def test_report_total_cycles(bench):
     made = Blocks(bench)
@@ -253,6 +256,24 @@ def test_report_total_cycles_odd(bench):
     lab.expect('stacks of calls', [row[4] for row in made.table()] == ['[? -> work+8]', '[? -> leaf+20]'], made.table())
     made.write([(at(1, 8), at(2, 0), 0)])
     lab.expect('no cycles', made.table() == [], made.table())
+
+
+def test_report_ipc(bench):
+    made = Blocks(bench)
+    at = made.at
+    stack = [(at(1, 8), at(2, 0), 10), (at(2, 20), at(1, 0), 4), (at(0, 4), at(2, 8), 2), (at(1, 6), at(0, 0), 0)]
+    made.write(stack)
+    ipc = made.ipc()
+    lab.expect('instructions by cycles', ipc == {'[.] work': '0.50  [ 15.6%]', '[.] leaf': '1.75  [ 21.9%]', '[.] main': '1.50  [  9.4%]'}, ipc)
+    # The second block of work lies within the first, and the third beside it.
+    inner = [(at(1, 6), at(1, 0), 2), (at(0, 6), at(1, 4), 0)], [(at(1, 32), at(1, 0), 88), (at(0, 6), at(1, 20), 0)]
+    made.write(stack, *inner)
+    lab.expect('blocks add up', made.ipc()['[.] work'] == '0.14  [ 37.5%]', made.ipc())
+    lab.expect('no code', set(made.ipc(code=False).values()) == {'-      -'}, made.ipc(code=False))
+    made.write([(at(1, 8), at(2, 0), 3), (at(2, 20), at(1, 1), 1)])  # work begins within an instruction
+    lab.expect('no beginning', made.ipc() == {'[.] work': '-     [  0.0%]', '[.] leaf': '-     [  0.0%]'}, made.ipc())
+    lab.expect('ipc_null', {row[2] for row in made.rows('-s', 'sym,ipc_null')} == {'-      -'})
+    lab.expect('rows of functions', len(made.rows('-s', 'ipc_null')) == 1 and len(made.rows('-b', '-s', 'ipc_null')) == 2)
 
 
 def test_report_simd(bench):

@@ -27,9 +27,9 @@ OPTIONS = [["-g", "none"], ["-g", "caller", "--children"], ["-s", "comm,pid,even
 BRANCHES = ("google+perf_data_converter/src/quipper/testdata/perf.data.callgraph_and_branch-3.4", 16 << 20)
 HISTORIES = [["--branch-history", "--time", "10%-30%,40%-90%", "--percentage", "relative"], ["--branch-history", "--children", "-s", "addr"],
              ["-g", "caller,0,branch", "--hierarchy", "-s", "comm,sym,callchain_branch_predicted"]]
-# The same for the cycles in them, with a damaged copy, too.
+# The same for the cycles in them, the second with a damaged copy, too.
 CYCLES = ("google+perf_data_converter/src/quipper/testdata/perf.data.branch-4.14", 8 << 20)
-BLOCKS = [["--total-cycles", "--percent-limit", "0"]]
+BLOCKS = [["-s", "dso,ipc_lbr"], ["--total-cycles", "--percent-limit", "0"]]
 ALL_TIME = ["--time", "0,9999999999"]
 DAMAGED = 4  # copies of each long one
 
@@ -127,7 +127,7 @@ def main():
         for options in BLOCKS:
             checker.check("long " + CYCLES[0], f.name, options, True)
         damage(f.name, 0)
-        checker.check("damaged 0 " + CYCLES[0], f.name, BLOCKS[0], False)
+        checker.check("damaged 0 " + CYCLES[0], f.name, BLOCKS[1], False)
     for source, length in LONG:
         with tempfile.NamedTemporaryFile(suffix=".data") as f:
             lengthen(os.path.join(corpus, source), length, f)

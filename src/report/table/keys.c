@@ -296,6 +296,9 @@ const struct sort_key *sort_key_at(size_t index)
 	if (index < nr_place_keys)
 		return &place_keys[index];
 	index -= nr_place_keys;
+	if (index < nr_ipc_keys)
+		return &ipc_keys[index];
+	index -= nr_ipc_keys;
 	if (index < nr_data_keys)
 		return &data_keys[index];
 	index -= nr_data_keys;

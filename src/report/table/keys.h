@@ -64,6 +64,7 @@ struct sort_key {
 	bool of_place;			 /* of an address, which a function has many of */
 	bool of_data;			 /* needs trace.types */
 	bool of_branch;			 /* of a branch in the sample's branch stack */
+	bool of_blocks;			 /* keys_ipc_fill() makes the values at the end */
 	bool of_parent;			 /* needs key_source.parent */
 	bool of_switches;		 /* needs trace.parallelism */
 	bool of_namespace;		 /* needs trace.namespaces */

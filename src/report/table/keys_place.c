@@ -128,8 +128,6 @@ const size_t nr_place_keys = sizeof(place_keys) / sizeof(place_keys[0]);
 static const struct {
 	const char *name, *why;
 } refused[] = {
-	{"ipc_null", "ringtail does not count instructions per cycle of blocks"},
-	{"ipc_lbr", "ringtail does not count instructions per cycle of blocks"},
 	{"op", "the parts of memory accesses are rows here: sort by mem"},
 	{"cache", "the parts of memory accesses are rows here: sort by mem"},
 	{"memory", "the parts of memory accesses are rows here: sort by mem"},

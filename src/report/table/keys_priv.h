@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of sort keys: keys.c has those of tasks and functions, keys_place.c those of addresses,
- * keys_data.c those of types, keys_waits.c those of waits, keys_sample.c and keys_mem.c all others.
+ * keys_data.c those of types, keys_waits.c those of waits, keys_ipc.c
+ * those of instructions per cycle, keys_sample.c and keys_mem.c all others.
  */
 #ifndef RINGTAIL_REPORT_TABLE_KEYS_PRIV_H
 #define RINGTAIL_REPORT_TABLE_KEYS_PRIV_H
@@ -19,6 +20,10 @@ extern const size_t nr_data_keys;
 /* Keys of memory accesses and transactions. */
 extern const struct sort_key mem_keys[];
 extern const size_t nr_mem_keys;
+
+/* Keys of instructions per cycle. */
+extern const struct sort_key ipc_keys[];
+extern const size_t nr_ipc_keys;
 
 /* Keys of waits (report/waits/waits.h). */
 extern const struct sort_key wait_keys[];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/table/keys_ipc.h"
 #include "report/table/report_priv.h"
 
 #include <errno.h>
@@ -112,13 +113,29 @@ static int link_groups(struct report *r)
 	return rc;
 }
 
-static void finish_blocks(struct report *r)
+/* Orders the basic blocks, and puts what follows from them into the rows. */
+static int finish_blocks(struct report *r)
 {
-	for (size_t i = 0; r->tables.blocks && i < r->tables.nr; i++) {
+	const struct map *image = state_image(r->trace->state);
+	const struct code_source source = {r->trace->resolver, image ? image->dso : NULL};
+	const bool ipc = report_shows_ipc(r->opts);
+	int rc = 0;
+
+	if (!r->tables.blocks)
+		return 0;
+	r->ipc = calloc(r->tables.nr + 1, sizeof(*r->ipc));
+	rc = r->ipc ? 0 : -ENOMEM;
+	for (size_t i = 0; !rc && i < r->tables.nr; i++) {
 		blocks_sort(&r->tables.blocks[i]);
 		if (r->opts->relative)
 			blocks_make_relative(&r->tables.blocks[i]);
+		if (!ipc)
+			continue;
+		rc = ipc_list_make(&r->tables.blocks[i], &source, &r->ipc[i]);
+		if (!rc)
+			keys_ipc_fill(&r->tables.hists[i], &r->ipc[i]);
 	}
+	return rc;
 }
 
 static int sort_rows(struct report *r, size_t event)
@@ -165,7 +182,8 @@ static int finish(struct report *r)
 	}
 	if (!rc && r->opts->grouped)
 		rc = link_groups(r);
-	finish_blocks(r);
+	if (!rc)
+		rc = finish_blocks(r);
 	for (size_t i = 0; !rc && i < r->tables.nr; i++)
 		if (!r->tables.hists[i].is_member)
 			rc = sort_rows(r, i);
@@ -247,6 +265,9 @@ void report_free(struct report *r)
 {
 	if (!r)
 		return;
+	for (size_t i = 0; r->ipc && i < r->tables.nr; i++)
+		ipc_list_release(&r->ipc[i]);
+	free(r->ipc);
 	report_tables_release(&r->tables);
 	callgraph_release(&r->tree);
 	free(r);

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#include "report/blocks/blocks.h"
+#include "report/blocks/ipc.h"
 #include "report/table/callers.h"
 #include "report/table/columns.h"
 #include "report/table/hierarchy.h"
@@ -68,7 +68,7 @@ struct report_tables {
 	struct hist *hists;	      /* with --children, their rows are made at the end */
 	struct callers **callers;     /* with --children; NULLs without */
 	struct quality *quality;
-	struct blocks *blocks; /* with total_cycles; else NULL */
+	struct blocks *blocks; /* with total_cycles, or a key of_blocks; else NULL */
 	uint64_t *slices; /* opts->slices.nr for each event: samples of the rows that are shown */
 	size_t nr;
 };
@@ -80,6 +80,7 @@ struct report {
 	struct report_tables tables;
 	struct waits_counts waits; /* with opts->waits */
 	struct callgraph tree;	   /* of the last row that report_tree() drew */
+	struct ipc_list *ipc;	   /* with a key of_blocks, by evsel index: the cells point there */
 };
 
 /*

@@ -98,6 +98,19 @@ bool report_shows_types(const struct report_opts *opts)
 	return false;
 }
 
+bool report_shows_ipc(const struct report_opts *opts)
+{
+	for (size_t i = 0; i < opts->nr_keys; i++)
+		if (opts->keys[i]->of_blocks)
+			return true;
+	return false;
+}
+
+bool report_counts_blocks(const struct report_opts *opts)
+{
+	return opts->total_cycles || report_shows_ipc(opts);
+}
+
 bool report_needs_order(const struct trace *t)
 {
 	return group_any_read(t->evlist) || t->untimed_samples || itrace_in_order(t->itrace);

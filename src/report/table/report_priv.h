@@ -39,6 +39,9 @@ bool report_shows_chains(const struct report_opts *opts);
 bool report_wants_chains(const struct report_opts *opts);
 /* Returns whether some key is of types of data. */
 bool report_shows_types(const struct report_opts *opts);
+/* Returns whether some key is of instructions per cycle; and whether basic blocks are counted. */
+bool report_shows_ipc(const struct report_opts *opts);
+bool report_counts_blocks(const struct report_opts *opts);
 
 enum callgraph_order report_order(const struct report_opts *opts);
 enum frames_inlines report_inlines(const struct report_opts *opts);

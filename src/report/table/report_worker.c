@@ -52,11 +52,11 @@ static int tables_init(struct report_tables *t, const struct report_opts *opts,
 		.callers = calloc(nr + 1, sizeof(*t->callers)),
 		.quality = calloc(nr + 1, sizeof(*t->quality)),
 		.nests = calloc(nr + 1, sizeof(*t->nests)),
-		.blocks = opts->total_cycles ? calloc(nr + 1, sizeof(*t->blocks)) : NULL,
+		.blocks = report_counts_blocks(opts) ? calloc(nr + 1, sizeof(*t->blocks)) : NULL,
 		.slices = calloc(nr * opts->slices.nr + 1, sizeof(*t->slices)),
 		.nr = nr,
 	};
-	if ((!t->blocks && opts->total_cycles) || !t->keys || !t->hists || !t->callers ||
+	if ((!t->blocks && report_counts_blocks(opts)) || !t->keys || !t->hists || !t->callers ||
 	    !t->quality || !t->nests || !t->slices)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {

@@ -1,1 +1,1 @@
-report -s comm,ipc_lbr {corpus}/local/clockid.data
+report -s comm,op {corpus}/local/clockid.data

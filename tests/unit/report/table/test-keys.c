@@ -99,7 +99,7 @@ static void test_comms_without_numbers(void **state)
 /* Keys that only perf has are refused with a reason, and are no keys. */
 static void test_refused(void **state)
 {
-	static const char *const names[] = {"ipc_null", "ipc_lbr", "op", "dtlb"};
+	static const char *const names[] = {"op", "cache", "dtlb"};
 	const struct sort_key *keys[SORT_KEYS_MAX], *key;
 	struct error err = ERROR_INIT;
 
