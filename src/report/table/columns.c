@@ -352,6 +352,11 @@ int columns_arrange(const struct columns_spec *spec, struct columns *ret,
 			continue;
 		if (nr == SORT_KEYS_MAX)
 			return error_set(err, -EINVAL, "more than %d sort keys", SORT_KEYS_MAX);
+		if (spec->children && ret->order[i].key->of_branch)
+			return error_set(
+				err, -EINVAL,
+				"%s is of branches, which have no callers: leave out --children",
+				ret->order[i].key->name);
 		ret_keys[nr++] = ret->order[i].key;
 	}
 	return nr;

@@ -101,7 +101,7 @@ void columns_of_event(const struct columns *c, const struct trace *t, const stru
 
 /*
  * Fills @ret, and the keys of rows in @ret_keys (SORT_KEYS_MAX places). Returns the number of keys,
- * or -EINVAL with @err if these are too many.
+ * or -EINVAL with @err if these are too many, or of branches where children count.
  */
 int columns_arrange(const struct columns_spec *spec, struct columns *ret,
 		    const struct sort_key **ret_keys, struct error *err);
