@@ -14,6 +14,8 @@ SAID = re.compile(r'(\d+) of (\d+) samples? with stacks got call chains; (\d+) b
 RATE = ['-e', 'cpu-clock:u', '-F', '2000']
 # Milliseconds of a load: call frame information is read in a small part of them.
 LASTING = 300 * LONGER
+# An environment that makes stacks as large as their copies, also where the kernel begins them at the same address.
+FULL = {**os.environ, 'FILL': 'x' * 16384}
 # Of a recording of what runs already.
 DURATION = f'{max(1, LONGER // 2)}s'
 # The least share of samples with chains. Emulated CPUs take long to read a file, and its samples keep their stacks until then.
@@ -81,7 +83,7 @@ def test_recording(lab):
     """A recording has the chains of the program, in a twentieth of the bytes, and with -z in a hundredth; for perf, too."""
     need_unwinder()
     err = lab.run('record', '-o', 'p.data', *RATE, '--call-graph', 'dwarf,online', '--', lab.program('stacks'), 'chain',
-                  400 * LONGER, release=True).stderr
+                  400 * LONGER, release=True, env=FULL).stderr
     made, samples, before, after = said(err)
     assert samples > 20 and made > MADE * samples, err
     assert after < before / 20, err
@@ -90,7 +92,7 @@ def test_recording(lab):
         assert len(inside) > 0.8 * len(found), found[:5]
         assert share(inside, lambda c: c[c.index('leaf'):][:4] == CHAIN) > 0.99, inside[:5]
     err = lab.run('record', '-z', '-o', 'z.data', *RATE, '--call-graph', 'dwarf,online', '--', lab.program('stacks'),
-                  'chain', max(1500, 2 * LASTING), release=True).stderr
+                  'chain', max(1500, 2 * LASTING), release=True, env=FULL).stderr
     made, samples, before, _ = said(err)
     assert made > MADE * samples and os.path.getsize(lab.path('z.data')) < before / 100, err
 
@@ -160,7 +162,7 @@ def test_flight_recorder(lab):
     windows = {}
     for kind in 'dwarf', 'dwarf,online':
         lab.run('record', '-q', '-M', '1M', '--snapshot-on-exit', '-o', 'p.data', *RATE, '--call-graph', kind, '--',
-                lab.program('stacks'), 'chain', 1500, release=True)
+                lab.program('stacks'), 'chain', 1500, release=True, env=FULL)
         windows[kind] = len(chains(lab.run('script', '-i', 'p.data').stdout))
     found = chains(lab.run('script', '-i', 'p.data').stdout)
     inside = [c for c in found if 'leaf' in c]
