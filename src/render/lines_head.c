@@ -174,7 +174,7 @@ static void put_kept_head(const struct lines *l, struct outbuf *out, const struc
 		put_seconds(out, second);
 	len = out->b.len - begin;
 	kept->len = 0;
-	if (out->failed || len > sizeof(kept->text))
+	if (out->failed || !len || len > sizeof(kept->text))
 		return;
 	kept->comm = s->comm;
 	kept->second = second;

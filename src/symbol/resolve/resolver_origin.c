@@ -106,26 +106,30 @@ static void count_files(struct origin *o, const struct state *maps, const char *
 /* --- both ----------------------------------------------------------------------------------------
  */
 
+/* @elsewhere: the recording's kernel was not at the address of the running one. */
+static enum origin_kind judge(const struct origin *o, bool elsewhere, time_t start)
+{
+	if (elsewhere)
+		return ORIGIN_KERNEL;
+	if (o->moved && (o->same || !o->other))
+		return ORIGIN_HERE;
+	if (o->written && start && o->written < start - ORIGIN_SLACK)
+		return ORIGIN_EARLIER;
+	if (o->same > o->other)
+		return ORIGIN_HERE;
+	return o->other ? ORIGIN_FILES : ORIGIN_UNKNOWN;
+}
+
 struct origin origin_of_cut(const struct state *maps, time_t written, const char *root)
 {
 	const struct map *image = state_image(maps);
-	time_t start = origin_machine_start(root);
 	struct origin o = {.written = written};
 	uint64_t here = 0;
 	bool known = image && find_reference(image->dso, root, &here);
 
 	count_files(&o, maps, root);
 	o.moved = known && here == image->dso->ref_addr && is_moved(here);
-	if (known && here != image->dso->ref_addr)
-		o.kind = ORIGIN_KERNEL;
-	else if (o.moved && (o.same || !o.other))
-		o.kind = ORIGIN_HERE;
-	else if (written && start && written < start - ORIGIN_SLACK)
-		o.kind = ORIGIN_EARLIER;
-	else if (o.same > o.other)
-		o.kind = ORIGIN_HERE;
-	else
-		o.kind = o.other ? ORIGIN_FILES : ORIGIN_UNKNOWN;
+	o.kind = judge(&o, known && here != image->dso->ref_addr, origin_machine_start(root));
 	return o;
 }
 

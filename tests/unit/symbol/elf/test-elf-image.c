@@ -7,7 +7,7 @@ static void *ask_all(void *arg)
 	struct place *p = arg;
 	uint64_t off, hits = 0;
 
-	for (off = 0; off < 1 << 20; off += 64)
+	for (off = 0; off < 1 << 23; off += 256)
 		hits += !!resolver_find(p->r, &p->dso, 1, off);
 	return (void *)(uintptr_t)hits;
 }
