@@ -46,6 +46,7 @@ struct pid_map {
 	uint32_t pid;
 	struct symtab *table;
 	struct symtab *recorded; /* the recording's own; NULL: none */
+	char *why;		 /* why there is no @table */
 };
 
 struct resolver {
@@ -61,9 +62,9 @@ struct resolver {
 	 */
 	pthread_mutex_t lock;
 	_Atomic bool any_perfmap;
-	char pid_why[512];	/* first reason why a process has no perf-PID.map */
-	uint64_t perfmaps_left; /* bytes */
-	char refused[512];	/* the first symbol file that exceeds the limit for one file */
+	struct pid_map *unmapped; /* of the lowest number among those with a @why */
+	uint64_t perfmaps_left;	  /* bytes */
+	char refused[512];	  /* the first symbol file that exceeds the limit for one file */
 };
 
 static const struct loaded out_of_memory = {.why = "out of memory"};
@@ -180,6 +181,7 @@ void resolver_free(struct resolver *r)
 		for (p = atomic_load(&r->pids[i]); p; p = next) {
 			next = p->next;
 			symtab_free(p->table);
+			free(p->why);
 			free(p);
 		}
 	}
@@ -391,9 +393,11 @@ static struct pid_map *pid_load(struct resolver *r, const struct dso *dso, uint3
 		snprintf(r->refused, sizeof(r->refused), "%s", why.text);
 	if (!e)
 		atomic_store(&r->any_perfmap, true);
-	else if (!*r->pid_why)
-		snprintf(r->pid_why, sizeof(r->pid_why), "%s",
-			 *why.text ? why.text : "out of memory");
+	else
+		p->why = strdup(*why.text ? why.text : "out of memory");
+	/* Not the first one: threads load in any order. */
+	if (p->why && (!r->unmapped || pid < r->unmapped->pid))
+		r->unmapped = p;
 	p->next = atomic_load_explicit(&r->pids[pid % PID_BUCKETS], memory_order_relaxed);
 	atomic_store_explicit(&r->pids[pid % PID_BUCKETS], p, memory_order_release);
 out:
@@ -581,20 +585,28 @@ const struct pd_symbol_lines *resolver_recorded_lines(const struct resolver *r,
 	return r->src.opts.recorded ? recorded_symbols_lines(r->src.opts.recorded, dso) : NULL;
 }
 
+static const char *why_no_perfmap(struct resolver *r, const struct dso *dso)
+{
+	const struct pid_map *own;
+	const char *why;
+
+	if (atomic_load(&r->any_perfmap))
+		return NULL;
+	pthread_mutex_lock(&r->lock);
+	own = dso->jit_pid ? pid_find(r, dso->jit_pid) : NULL;
+	if (!own || !own->why)
+		own = r->unmapped;
+	why = own ? own->why : "no perf-PID.map of its processes was found";
+	pthread_mutex_unlock(&r->lock);
+	return why;
+}
+
 const char *resolver_why_not(struct resolver *r, const struct dso *dso)
 {
 	const struct loaded *l;
-	const char *why = NULL;
 
-	if (dso->kind == DSO_ANON) {
-		if (atomic_load(&r->any_perfmap))
-			return NULL;
-		/* pid_why is written once; the lock orders this read after it */
-		pthread_mutex_lock(&r->lock);
-		why = *r->pid_why ? r->pid_why : "no perf-PID.map of its processes was found";
-		pthread_mutex_unlock(&r->lock);
-		return why;
-	}
+	if (dso->kind == DSO_ANON)
+		return why_no_perfmap(r, dso);
 	l = loaded_get(r, dso);
 	return *l->why && !l->few ? l->why : NULL;
 }

@@ -70,6 +70,23 @@ static void test_perfmap_bound(void **state)
 	symtab_free(t);
 }
 
+/* Threads ask in any order; which reason is shown must not depend on it. */
+static void test_reason(void **state)
+{
+	static const uint32_t orders[][3] = {{51, 52, 53}, {53, 51, 52}, {52, 53, 51}};
+	struct place *p = *state;
+	struct dso anon = {.name = "//anon", .kind = DSO_ANON};
+	struct dso jit = {.name = "[JIT] tid 52", .kind = DSO_ANON, .jit_pid = 52, .index = 1};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		fresh(p);
+		for (size_t k = 0; k < 3; k++)
+			assert_symbol(p, &anon, orders[i][k], 0x1000, NULL);
+		assert_non_null(strstr(resolver_why_not(p->r, &anon), "perf-51.map"));
+		assert_non_null(strstr(resolver_why_not(p->r, &jit), "perf-52.map"));
+	}
+}
+
 static void test_perfmap(void **state)
 {
 	struct place *p = *state;
@@ -130,6 +147,7 @@ static void test_perfmap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		PLACE_TEST(test_reason),
 		PLACE_TEST(test_perfmap),
 		PLACE_TEST(test_perfmap_bound),
 		PLACE_TEST(test_no_text),
