@@ -135,6 +135,11 @@ def test_chains_open_and_close(bench):
         lab.expect('its callers are shown', any(re.match(r' {4}[-+ ] [0-9.]+% \w+', line) for line in opened), opened[3:8])
         term.press('j', 'h', 'h')
         term.wait_for(f'1/{nr} ')
+        term.press('+')
+        lab.expect('+ opens as much as l does', term.wait(
+            'open', lambda lines: not lines[-2].startswith(f' 1/{nr} '))[-2] == opened[-2], term.lines()[-2])
+        term.press('+')
+        term.wait_for(f'1/{nr} ')
         term.press('E')
         term.wait('all open', lambda lines: not lines[-2].startswith(f' 1/{nr} '))
         term.press('C')

@@ -259,10 +259,10 @@ static void open_menu(struct view_state *v, const struct rows_line *line)
 }
 
 /* As in perf, a line that opens nothing closes the row that it hangs below. */
-static void expand(struct view_state *v, const struct rows_line *line)
+static void expand(struct view_state *v, const struct rows_line *line, bool all)
 {
 	if (line->can_open)
-		rows_open(&v->rows, v->at, !line->is_open, true);
+		rows_open(&v->rows, v->at, !line->is_open, all);
 	else if (line->node != CALLGRAPH_NONE) {
 		v->at = rows_line_of(&v->rows, line->at);
 		rows_open(&v->rows, v->at, false, true);
@@ -323,7 +323,8 @@ void view_table_act(struct view_state *v, enum view_action action)
 	switch (action) {
 	case ACTION_RIGHT: rows_open(&v->rows, v->at, true, false); break;
 	case ACTION_LEFT: go_left(v, &line); break;
-	case ACTION_EXPAND: expand(v, &line); break;
+	case ACTION_TOGGLE: expand(v, &line, false); break;
+	case ACTION_EXPAND: expand(v, &line, true); break;
 	case ACTION_MENU: open_menu(v, &line); break;
 	case ACTION_CODE: load_code(v, &line); break;
 	case ACTION_THREAD: zoom(v, &line, threads, 3); break;

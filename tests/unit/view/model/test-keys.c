@@ -47,6 +47,8 @@ static void test_actions(void **state)
 	assert_int_equal(key_action(VIEW_KEY_ENTER, VIEW_TABLE), ACTION_MENU);
 	assert_int_equal(key_action(VIEW_KEY_ENTER, VIEW_FLAME), ACTION_ZOOM);
 	assert_int_equal(key_action('t', VIEW_FLAME), ACTION_NONE);
+	assert_int_equal(key_action('+', VIEW_TABLE), ACTION_TOGGLE);
+	assert_int_equal(key_action('+', VIEW_LIVE), ACTION_LONGER);
 	assert_int_equal(key_action(' ', VIEW_LIVE), ACTION_FREEZE);
 	assert_int_equal(key_action(' ', VIEW_TABLE), ACTION_PAGE_DOWN);
 	assert_int_equal(key_action(0, VIEW_TABLE), ACTION_NONE);
