@@ -9,6 +9,7 @@
 #include "count/attributes.h"
 #include "perfdata/attr.h"
 #include "sys/kernel/perf_event.h"
+#include "sys/kernel/tasks.h"
 
 /* Descriptors of a process beside its counters. */
 #define OTHER_DESCRIPTORS 64
@@ -127,18 +128,31 @@ static int open_everywhere(struct counters *c, size_t index)
 	return 0;
 }
 
+static int explain_denied(const struct counters *c, const struct count_event *event,
+			  const struct limits *limits, int rc, struct error *err)
+{
+	const struct tasks *tasks = &c->targets->tasks;
+	uid_t uid;
+
+	for (size_t i = 0; i < tasks->nr; i++)
+		if (task_is_of_another(tasks->ids[i], &uid))
+			return error_set(
+				err, rc,
+				"process %d belongs to another user (uid %u): run ringtail "
+				"as root",
+				task_process(tasks->ids[i]), uid);
+	return error_set(err, rc,
+			 "'%.128s': this user may not count %s: kernel.perf_event_paranoid "
+			 "is %d; run ringtail as root, or with CAP_PERFMON",
+			 event->name, tasks->nr ? "it" : "whole CPUs", limits->paranoid);
+}
+
 static int explain(const struct counters *c, const struct count_event *event,
 		   const struct limits *limits, int rc, struct error *err)
 {
-	bool whole = !c->targets->tasks.nr;
-
 	switch (rc) {
 	case -EACCES:
-	case -EPERM:
-		return error_set(err, rc,
-				 "'%.128s': this user may not count %s: kernel.perf_event_paranoid "
-				 "is %d; run ringtail as root, or with CAP_PERFMON",
-				 event->name, whole ? "whole CPUs" : "it", limits->paranoid);
+	case -EPERM: return explain_denied(c, event, limits, rc, err);
 	case -EMFILE:
 		return error_set(err, rc,
 				 "%zu counters are more than the limit of open files: 'ulimit -n'",

@@ -199,7 +199,7 @@ def test_ends(lab):
 
 
 def test_other_users(lab):
-    """Without rights an event counts user space, and says so; whole CPUs are refused with the reason."""
+    """Without rights an event counts user space, and says so; whole CPUs and others' processes are refused with the reason."""
     need_root()
     with open('/proc/sys/kernel/perf_event_paranoid', encoding='ascii') as f:
         if int(f.read()) != 2:
@@ -208,6 +208,8 @@ def test_other_users(lab):
     assert ',page-faults:u,' in p.stderr, p.stderr
     p = lab.run('stat', '-a', '-e', 'page-faults', '--', 'true', user=NOBODY, status=1)
     assert 'perf_event_paranoid' in p.stderr and 'CAP_PERFMON' in p.stderr, p.stderr
+    p = lab.run('stat', '-p', os.getpid(), '-e', 'page-faults', '--', 'true', user=NOBODY, status=1)
+    assert f'process {os.getpid()} belongs to another user (uid 0): run ringtail as root' in p.stderr, p.stderr
 
 
 def test_options_of_perf(lab):
