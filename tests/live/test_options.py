@@ -208,7 +208,7 @@ def test_what_a_number_may_be_is_said(lab):
 
 def test_what_does_what_an_option_of_perf_does_is_said(lab):
     for command, options in (('record', {'--setup-filter=x': '--filter', '--clang-opt=x': 'no BPF programs'}),
-                             ('report', {'-o': '>', '--gtk': 'text'}),
+                             ('report', {'-o': '>', '--gtk': '--html'}),
                              ('script', {'-s': '|'})):
         for option, instead in options.items():
             said = lab.run(command, option, status=2).stderr
