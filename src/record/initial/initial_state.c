@@ -44,11 +44,12 @@ static void say(const struct initial_state *b, const struct synth_stats *stats)
 		     (unsigned long long)stats->tasks, plural_s(stats->tasks),
 		     (unsigned long long)stats->maps, plural_s(stats->maps));
 	if (stats->denied)
-		messages_say(messages, MESSAGE_INFO,
-			     "ringtail may not read the maps of %llu process%s (%d%s): addresses "
-			     "in files mapped before the recording will have no names",
-			     (unsigned long long)stats->denied, plural_es(stats->denied),
-			     stats->first_denied, stats->denied > 1 ? ", …" : "");
+		messages_say(
+			messages, MESSAGE_INFO,
+			"ringtail may not read the maps of %llu process%s (PID %d%s): addresses "
+			"in files mapped before the recording will have no names",
+			(unsigned long long)stats->denied, plural_es(stats->denied),
+			stats->first_denied, stats->denied > 1 ? ", …" : "");
 	if (stats->hidden && of_kernel(b->plan))
 		messages_say(messages, MESSAGE_INFO,
 			     "ringtail may not read the addresses of the kernel's symbols "
