@@ -52,7 +52,8 @@ static time_t file_birth(int fd)
 
 /*
  * Returns why a file can not be from process @pid of a recording that is cut: its name has only the
- * number, which other processes had before, or have now. NULL: it can.
+ * number, which other processes had before, or have now. NULL: it can, or the user names the
+ * folder.
  */
 static const char *why_of_others(const struct sources *src, int fd, const struct stat *st,
 				 uint32_t pid)
@@ -60,7 +61,7 @@ static const char *why_of_others(const struct sources *src, int fd, const struct
 	const struct origin *o = &src->opts.origin;
 	time_t start = origin_machine_start(src->host.root), process;
 
-	if (o->kind != ORIGIN_HERE || !pid)
+	if (o->kind != ORIGIN_HERE || src->opts.symfs || !pid)
 		return NULL;
 	if (st->st_mtime + ORIGIN_SLACK < start)
 		return "it was written before this machine restarted";
@@ -92,7 +93,9 @@ int source_open_jit(const struct sources *src, const char *path, uint32_t pid, s
 		rc = error_set(why, -EPERM, "%s belongs to another user (uid %u) than the process",
 			       path, (unsigned int)st.st_uid);
 	else if ((other = why_of_others(src, fd, &st, pid)))
-		rc = error_set(why, -ESTALE, "%s is of another process: %s", path, other);
+		rc = error_set(why, -ESTALE,
+			       "%s may be of another process (%s): --symfs / takes it all the same",
+			       path, other);
 	else
 		return fd;
 	close(fd);

@@ -505,7 +505,8 @@ int resolver_read_jitdump(const struct resolver *r, const char *path, uint32_t p
 
 	if (fd < 0)
 		return fd;
-	if (r->src.opts.origin.kind == ORIGIN_HERE && ino && (fstat(fd, &st) || st.st_ino != ino))
+	if (r->src.opts.origin.kind == ORIGIN_HERE && !r->src.opts.symfs && ino &&
+	    (fstat(fd, &st) || st.st_ino != ino))
 		rc = -ESTALE;
 	else
 		rc = jitdump_read(fd, ret, fn, arg, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a recording that is cut maps says whether it was made on this machine. */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -157,6 +158,26 @@ static void assert_map_of(struct place *p, const char *why)
 		fail_msg("%s", resolver_why_not(p->r, &anon));
 }
 
+/* A jitdump has its recorded inode, unless the user names the folder of a copy. */
+static void test_jitdump_of_another_process(void **state)
+{
+	struct place *p = *state;
+	struct jitdump_info info;
+
+	p->opts.origin = (struct origin){.kind = ORIGIN_HERE, .written = time(NULL)};
+	put_text(p, "/tmp/jit-42.dump", "no jitdump");
+	fresh(p);
+	assert_int_equal(
+		resolver_read_jitdump(p->r, "/tmp/jit-42.dump", 42, UINT64_MAX, &info, NULL, NULL),
+		-ESTALE);
+	p->opts.symfs = p->dir;
+	fresh(p);
+	assert_int_equal(
+		resolver_read_jitdump(p->r, "/tmp/jit-42.dump", 42, UINT64_MAX, &info, NULL, NULL),
+		-EBADMSG);
+	p->opts.symfs = NULL;
+}
+
 /* The number of a process does not tell whose map it is. */
 static void test_map_of_another_process(void **state)
 {
@@ -172,6 +193,9 @@ static void test_map_of_another_process(void **state)
 	p->opts.origin.written = now - 100;
 	assert_map_of(p,
 		      has_births(p) ? "made after the recording, whose process has ended" : NULL);
+	p->opts.symfs = p->dir; /* the user knows */
+	assert_map_of(p, NULL);
+	p->opts.symfs = NULL;
 	/* While the process runs, it may go on with its map, or begin one; not if it is a new one.
 	 */
 	snprintf(text, sizeof(text), "42 (a b) c) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %ld 0\n",
@@ -195,6 +219,7 @@ int main(void)
 		PLACE_TEST(test_files),
 		PLACE_TEST(test_times),
 		PLACE_TEST(test_sources),
+		PLACE_TEST(test_jitdump_of_another_process),
 		PLACE_TEST(test_map_of_another_process),
 	};
 
