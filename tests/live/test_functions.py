@@ -41,6 +41,11 @@ def the_same_in_scripts(lab, function):
     assert all(line.split()[1].split('+')[0] == function for line in mine), mine[:3]
 
 
+def copied(lab):
+    """Returns a program of this test alone: with -a the calls of other tests' processes count, too."""
+    return shutil.copy(lab.program('functions'), lab.path('functions'))
+
+
 def test_calls_of_a_function_are_samples(lab):
     """The programs are a PIE, one that is no PIE, and one with dynamic symbols only."""
     need_uprobes()
@@ -87,7 +92,7 @@ def test_symbols_that_are_elsewhere(lab):
 def test_threads_and_children_inherit(lab):
     """It also works where a fork would fail if the probe's event were inherited."""
     need_uprobes()
-    program = lab.program('functions')
+    program = copied(lab)
     command = [program, 'work 3', 'thread 5', 'fork 11', 'thread 2']
     count(lab, f'uprobe:{program}:work', *command, samples=21)
     count(lab, f'uprobe:{program}:work', *command, options=['-a'], samples=21)
@@ -128,7 +133,7 @@ def test_a_library_that_is_loaded_late(lab):
 
 def test_filters_and_periods(lab):
     need_uprobes()
-    program = lab.program('functions')
+    program = copied(lab)
     for options in [], ['-a']:
         count(lab, f'uprobe:{program}:work', program, 'work 5', 'fork 6',
               options=['--filter', 'common_pid == 1', *options], samples=0)
@@ -237,7 +242,7 @@ def test_what_cannot_be_says_why(lab):
 def test_the_time_in_a_function_triggers(lab):
     """The trigger hits exactly for the calls that took too long, in all threads."""
     need_uprobes()
-    program = lab.program('functions')
+    program = copied(lab)
     for options in [], ['-a']:
         p = lab.run('record', *options, '-e', 'cpu-clock', '-M', '4M', '-o', 'f.data', '--trigger',
                     f'latency:uprobe:{program}:slow..uretprobe:{program}:slow>40ms,reason=it was slow', '--',
