@@ -68,8 +68,8 @@ def count_in_all(lab, *options, least=3):
 
 def add_counting():
     for mode, options in MODES.items():
-        size = '64K' if '-z' in options else '2M'
-        more = ['--flush-interval', '20ms', '--switch-output=1M', *options]
+        size = '64K' if '-z' in options else '1M'
+        more = ['--flush-interval', '20ms', f'--switch-output={size}', *options]
         globals()[f'test_every_call_is_in_one_file ({mode})'] = \
             lambda lab, more=more: count_in_all(lab, *more)
 
