@@ -187,9 +187,9 @@ def test_rotated_at_the_size(lab):
     tasks."""
     need_tracefs()
     need_root()
-    size, piece = 1 << 20, 1 << 20
+    size, piece, number = 1 << 20, 1 << 20, scaled(200000, 80000)
     for options in [], ['--aio']:
-        calls = Calls(lab, '-a', 200000, bursts=4, pause_us=100000)
+        calls = Calls(lab, '-a', number, bursts=4, pause_us=100000)
         others = [lab.spawn('sh', '-c', 'while :; do /bin/true; done')]
         recorder = lab.start('record', '-o', 'p.data', '-m', '8M', '--switch-output=1M', *options, *calls.argv,
                              release=True)
@@ -203,13 +203,13 @@ def test_rotated_at_the_size(lab):
         for child in others:
             child.kill()
         names = files(lab)
-        assert status == 0 and len(names) > 10, (names, said)
+        assert status == 0 and len(names) > scaled(10, 2), (names, said)
         for name in names:
             data = os.path.getsize(lab.path(name)) - header_and_live(lab, name)
             assert data <= size + piece + 65536, (name, data)
             comms = set(lab.run('script', '-i', name, '-F', 'comm', release=True).stdout.split())
             assert comms <= {'storm'}, (name, comms)
-        assert sum(map(lab.samples, names)) + calls_lost(said) == 200000, said
+        assert sum(map(lab.samples, names)) + calls_lost(said) == number, said
         for name in names:
             os.unlink(lab.path(name))
 
