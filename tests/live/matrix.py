@@ -32,7 +32,7 @@ import time
 
 from calls import PATIENCE, Calls, number
 from lab import Lab, Skip, calls_lost, end_well, need_tracefs, perf_samples, tell, wait_for
-from waits import SLICES, Waits, add_waits, compare, need_switches, need_switches_still
+from waits import SLICES, Waits, add_waits, compare, need_switches, need_switches_still, stolen
 
 Cell = collections.namedtuple('Cell', 'reader compression container rotation target')
 
@@ -278,7 +278,7 @@ def check_waits(lab, cell, waits, names):
     if cell.rotation == MAX_SIZE:
         assert by_comm, 'no waits'  # it ends while the program waits
     else:
-        compare(true, by_comm, len(names) - 1, SLICES)
+        compare(true, by_comm, len(names) - 1, SLICES, stolen() - waits.before)
     return '✓'
 
 

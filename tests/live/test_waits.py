@@ -8,12 +8,13 @@ import sys
 import time
 
 from lab import LOAD_DIVISOR, LONGER, Skip, need_tracefs, running
-from waits import SWITCHES_NS, WITHIN, add_waits, close, compare, need_switches, truth
+from waits import SWITCHES_NS, WITHIN, add_waits, close, compare, need_switches, stolen, truth, where_all_are_sampled
 
 
 def record(lab, *options):
     """Records known waits; returns what is true of them."""
     need_switches()
+    lab.stolen_before = stolen()
     p = lab.run('record', '--off-cpu', '-q', '-m', '16M', '-F', '99', *options, '-o', 'waits.data', '--',
                 lab.program('waits'), 'disk')
     assert lab.lost('waits.data') == 0
@@ -30,18 +31,21 @@ def check_waits(lab, true):
     by_comm = {}
     add_waits(lab, 'waits.data', lab.pid, by_comm)
     # Emulated CPUs let a thread wait for its turn as long as the other tests take, wherever it is preempted.
-    compare(true, by_comm, slices=0 if LOAD_DIVISOR == 1 else float('inf'))
+    compare(true, by_comm, slices=0 if LOAD_DIVISOR == 1 else float('inf'), lost=stolen() - lab.stolen_before)
 
 
+@where_all_are_sampled
 def test_waits_of_a_command(lab):
     """Each wait takes as long as the program measured, and has its kind."""
     check_waits(lab, record(lab))
 
 
+@where_all_are_sampled
 def test_waits_of_the_system(lab):
     check_waits(lab, record(lab, '-a'))
 
 
+@where_all_are_sampled
 def test_waits_without_cpus(lab):
     """With -i rings have no CPU, and the program's main thread alone is recorded: it waits for the others."""
     record(lab, '-i')
@@ -74,6 +78,7 @@ def test_wakeups_are_disabled_too(lab):
     assert times and max(times) <= disabled, (len(times), max(times) - disabled)
 
 
+@where_all_are_sampled
 def test_waits_in_every_mode(lab):
     """However the recording is written, the waits in it are the same."""
     modes = (['-z'], ['--aio'], ['--threads'], ['--threads', '-z'], ['--overwrite'], ['--call-graph', 'dwarf,4096'],
@@ -100,6 +105,7 @@ def test_waits_in_a_namespace_of_pids(lab):
     assert not re.search(r'^ *[?] ', lab.run('report', 'sched', '-i', 'waits.data').stdout, re.M), lab.last.stdout
 
 
+@where_all_are_sampled
 def test_contention_is_time_on_a_run_queue(lab):
     true = record(lab)
     queue = [r['period'] for r in rows(lab, '--off-cpu') if r['comm'] == 'w-queue' and r['kind'] == 'run queue']
@@ -107,6 +113,7 @@ def test_contention_is_time_on_a_run_queue(lab):
     assert true['w-queue'][0] > 50e6, 'nobody contended'
 
 
+@where_all_are_sampled
 def test_who_woke(lab):
     record(lab)
     wakers = {}
@@ -129,6 +136,7 @@ def test_stacks_of_wakers(lab):
     assert any('futex_wake' in s and 'sem_post' in s for s in stacks), stacks
 
 
+@where_all_are_sampled
 def test_wall_is_all_time(lab):
     """What ran and what waited are the time that passed, in the table and in folded stacks."""
     true = record(lab, '-F', '1000')
@@ -169,6 +177,7 @@ def last_delay(lab, tid):
     return delay
 
 
+@where_all_are_sampled
 def test_delays_are_perfs(lab):
     """Run-queue delays of the program's threads are those of perf sched timehist of the same file."""
     record(lab, '-a')
