@@ -285,7 +285,7 @@ static bool names_directory(const char *path)
  */
 #define NOT_RINGTAIL                                                                   \
 	"COMM != \"ringtail\" && !(COMM ~ \"reader-*\") && !(COMM ~ \"writer-*\") && " \
-	"COMM != \"build-ids\""
+	"COMM != \"build-ids\" && COMM != \"perf-maps\" && COMM != \"unwind-files\""
 
 /* Options that are about all events, wherever they stand. */
 static void change_events(struct argp_state *state, struct record_command *cmd)

@@ -257,7 +257,7 @@ def test_exclude_perf(lab):
         lab.run('record', '-a', '-e', 'raw_syscalls:sys_enter', *options, '--duration', '500ms', '-o', 'p.data')
         comms[len(options)] = set(lab.run('script', '-i', 'p.data', '-F', 'comm').stdout.split())
     assert {'ringtail', 'reader-0'} & comms[0], comms[0]
-    assert not {'ringtail', 'reader-0', 'writer-0', 'build-ids'} & comms[1], comms[1]
+    assert not {'ringtail', 'reader-0', 'writer-0', 'build-ids', 'perf-maps', 'unwind-files'} & comms[1], comms[1]
 
 
 def test_strict_frequency(lab):

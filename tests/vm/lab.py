@@ -287,7 +287,7 @@ def check_perf_reads(path):
 def check_threads(g, name, masks):
     """Checks that guest/watched saw a reader and a writer thread for each mask, bound as the mask says."""
     threads = [line.split() for line in said_all(g, name + '.thread')]
-    found = {comm: affinity for comm, affinity in threads if not comm.startswith(('iou-wrk', 'build-ids'))}
+    found = {comm: affinity for comm, affinity in threads if not comm.startswith(('iou-wrk', 'build-ids', 'perf-maps'))}
     assert found == {f'{kind}-{i}': affinity for i, (_, affinity) in enumerate(masks)
                      for kind in ('reader', 'writer')}, f'{name}: {threads}'
 
