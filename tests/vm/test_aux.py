@@ -393,7 +393,7 @@ def test_sinks_of_several_cpus():
 AREA = 16 << 10
 # The recorder has a CPU of its own: on that of the thread it would take its place at each snapshot.
 # With lazy=1 there is trace of one stay on a CPU alone.
-ROAM_SCRIPT = '''export EVENT=auxsim/bytes=256,period=500/u PREFIX='taskset 10' GAP=0.25 SNAPSHOTS=20
+ROAM_SCRIPT = '''export EVENT=auxsim/bytes=256,period=500/u PREFIX='taskset 10' GAP=0.4 SNAPSHOTS=20
 insmod /usr/lib/auxsim.ko || exit 1
 export LOAD='roam 120000 30 1 4'
 traced lazy0-area snapshot -S -m 64K,16K
