@@ -36,5 +36,9 @@ int main(int argc, char **argv)
 		function();
 	}
 	fclose(map);
-	return argc > 1 ? 0 : unlink(path);
+	if (argc > 1)
+		return 0;
+	/* Until the recorder has flushed: a kernel did not always wake it for the map. */
+	sleep(3);
+	return unlink(path);
 }
