@@ -36,9 +36,5 @@ int main(int argc, char **argv)
 		function();
 	}
 	fclose(map);
-	if (argc > 1)
-		return 0;
-	/* Until the recorder has flushed: a kernel did not always wake it for the map. */
-	sleep(3);
-	return unlink(path);
+	return argc > 1 ? 0 : unlink(path);
 }

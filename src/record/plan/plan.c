@@ -450,8 +450,9 @@ int plan_list_threads(struct plan *plan)
  * three others 512 KB at half lost 0.3 and 0.001 %, and a loss outweighs the CPU time.
  *
  * An overwrite ring wakes nobody. Unbuffered, each sample wakes the reader; other records wake it
- * only by a watermark, so sideband rings then have a watermark of 1 byte. Otherwise a few records
- * of sideband wake it, so that it reads the build-ids of mapped files while the files exist.
+ * only by a watermark, so sideband rings then have a watermark of 1 byte. Otherwise each map wakes
+ * it, so that it reads build-ids and perf-PID.map files while they exist: no MMAP2 record is
+ * shorter than 104 bytes. At 256 the maps of a library and of a JIT's code on one CPU woke nobody.
  */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 {

@@ -34,8 +34,9 @@ enum ring_kind {
 #define PLAN_SIDEBAND_SIZE  (512u << 10)
 #define PLAN_SIDEBAND_LEAST (64u << 10) /* beside larger rings of samples */
 
-/* Bytes of sideband that wake the reader: less than the records of the smallest exec. */
-#define PLAN_SIDEBAND_WAKE 256u
+/* Bytes of sideband that wake the reader: less than any MMAP2 record, with a name and its
+ * sample_id. */
+#define PLAN_SIDEBAND_WAKE 64u
 
 /* How the AUX areas of a recording are read. */
 enum aux_mode {
