@@ -9,22 +9,20 @@ bool report_has_callchains(const struct trace *t)
 	return pd_evlist_sample_type(t->evlist) & PERF_SAMPLE_CALLCHAIN;
 }
 
-/* Returns whether some key is @of_branch, @whole or @alone. */
-static bool some_key(const struct report_opts *opts, bool of_branch, bool whole, bool alone)
-{
-	for (size_t i = 0; i < opts->nr_keys; i++)
-		if ((of_branch && opts->keys[i]->of_branch) || (whole && opts->keys[i]->whole) ||
-		    (alone && opts->keys[i]->alone))
-			return true;
-	return false;
-}
+/* Whether some key has the property, a field of struct field. */
+#define SOME_KEY(opts, property)                             \
+	({                                                   \
+		bool some = false;                           \
+                                                             \
+		for (size_t i = 0; i < (opts)->nr_keys; i++) \
+			some |= (opts)->keys[i]->property;   \
+		some;                                        \
+	})
 
 bool report_needs_parallelism(const struct report_opts *opts)
 {
-	for (size_t i = 0; i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_switches)
-			return true;
-	return columns_need_latency(&opts->columns) || opts->filter.parallelism.nr;
+	return SOME_KEY(opts, of_switches) || columns_need_latency(&opts->columns) ||
+	       opts->filter.parallelism.nr;
 }
 
 int report_check_history(const struct report_opts *opts, const struct trace *t, struct error *err)
@@ -44,15 +42,12 @@ int report_check_history(const struct report_opts *opts, const struct trace *t, 
 
 bool report_needs_namespaces(const struct report_opts *opts)
 {
-	for (size_t i = 0; i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_namespace)
-			return true;
-	return false;
+	return SOME_KEY(opts, of_namespace);
 }
 
 bool report_counts_branches(const struct report_opts *opts)
 {
-	return opts->branches || some_key(opts, true, false, false);
+	return opts->branches || SOME_KEY(opts, of_branch);
 }
 
 enum callgraph_order report_order(const struct report_opts *opts)
@@ -67,10 +62,7 @@ bool report_shows_chains(const struct report_opts *opts)
 
 static bool shows_parents(const struct report_opts *opts)
 {
-	for (size_t i = 0; i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_parent)
-			return true;
-	return false;
+	return SOME_KEY(opts, of_parent);
 }
 
 bool report_wants_chains(const struct report_opts *opts)
@@ -83,27 +75,20 @@ enum frames_inlines report_inlines(const struct report_opts *opts)
 {
 	if (opts->inlined && report_wants_chains(opts))
 		return FRAMES_INLINED;
-	for (size_t i = 0; i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_line)
-			return FRAMES_LINES;
+	if (SOME_KEY(opts, of_line))
+		return FRAMES_LINES;
 	return report_wants_chains(opts) && opts->graph_key == CALLGRAPH_BY_LINE ? FRAMES_LINES
 										 : FRAMES_PLAIN;
 }
 
 bool report_shows_types(const struct report_opts *opts)
 {
-	for (size_t i = 0; i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_data)
-			return true;
-	return false;
+	return SOME_KEY(opts, of_data);
 }
 
 bool report_shows_ipc(const struct report_opts *opts)
 {
-	for (size_t i = 0; i < opts->nr_keys; i++)
-		if (opts->keys[i]->of_blocks)
-			return true;
-	return false;
+	return SOME_KEY(opts, of_blocks);
 }
 
 bool report_counts_blocks(const struct report_opts *opts)
@@ -119,7 +104,7 @@ bool report_needs_order(const struct trace *t)
 enum digest_kind report_takes_digests(const struct trace *t, const struct report_opts *opts)
 {
 	if (filter_needs_time(&opts->filter) || report_needs_order(t) ||
-	    report_counts_branches(opts) || some_key(opts, false, true, false) ||
+	    report_counts_branches(opts) || SOME_KEY(opts, whole) ||
 	    columns_need_whole(&opts->columns) || opts->by_weight || opts->filter.parallelism.nr ||
 	    opts->slices.nr || opts->waits || opts->history)
 		return DIGEST_NONE;
@@ -130,7 +115,7 @@ enum digest_kind report_takes_digests(const struct trace *t, const struct report
 
 size_t report_workers(const struct trace *t, const struct report_opts *opts)
 {
-	bool one = report_needs_order(t) || opts->waits || some_key(opts, false, false, true);
+	bool one = report_needs_order(t) || opts->waits || SOME_KEY(opts, alone);
 	size_t n = one ? 1 : trace_workers(t);
 
 	n = n > t->nr_chunks ? t->nr_chunks : n;
