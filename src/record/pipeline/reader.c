@@ -35,8 +35,8 @@ struct reader_ring {
 #define TIMER	(1ull << 33)
 
 /*
- * Sideband wakes the reader after a few records, because the reader should read build-ids before
- * the mapped files are deleted. A sideband ring that woke the reader is not polled for this time,
+ * Each map of sideband wakes the reader, because the reader should read build-ids before the mapped
+ * files are deleted. A sideband ring that woke the reader is not polled for this time,
  * so that a storm of maps does not wake it for each.
  */
 #define QUIET_MS 25

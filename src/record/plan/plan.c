@@ -465,7 +465,7 @@ void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 			[RING_OVERWRITTEN] = bytes,
 			[RING_SIDEBAND] = PLAN_SIDEBAND_WAKE,
 			/* The area has a watermark of its own: plan_set_aux_size(). */
-			[RING_AUX] = plan->aux_mode == AUX_FULL ? sideband / 4 : PLAN_SIDEBAND_WAKE,
+			[RING_AUX] = plan->aux_mode == AUX_FULL ? sideband / 4 : PLAN_AUX_WAKE,
 		};
 
 		event->attr.flags |= PD_ATTR_WATERMARK;

@@ -34,9 +34,12 @@ enum ring_kind {
 #define PLAN_SIDEBAND_SIZE  (512u << 10)
 #define PLAN_SIDEBAND_LEAST (64u << 10) /* beside larger rings of samples */
 
-/* Bytes of sideband that wake the reader: less than any MMAP2 record, with a name and its
- * sample_id. */
+/*
+ * Bytes that wake the reader: of sideband less than any MMAP2 record with its name and sample_id;
+ * of the records of AUX areas that are read as snapshots some of them.
+ */
 #define PLAN_SIDEBAND_WAKE 64u
+#define PLAN_AUX_WAKE	   256u
 
 /* How the AUX areas of a recording are read. */
 enum aux_mode {
