@@ -23,13 +23,14 @@ class Calls:
 
         begin()  returns when the recording runs
         go()     starts the calls, in `bursts` that are some time apart
+        more()   starts those after the first burst, with `first`, which needs '-p' or '-a'
         made()   returns when all calls are made
         end()    calls made(), and lets all processes end
 
     They also return if the recording ends early.
     """
 
-    def __init__(self, lab, target, calls, bursts=1, pause_us=20000):
+    def __init__(self, lab, target, calls, bursts=1, pause_us=20000, first=False):
         self.lab, self.recorder, self.held, self.callers = lab, None, {}, ('0',)
         self.calls = calls
         storm = lab.program('storm')
@@ -40,7 +41,8 @@ class Calls:
             where, command = [], [storm, '-n', 2, *self.gates('0', bursts, pause_us), calls]
         else:
             self.callers = '0', '1'
-            tasks = [lab.spawn(*map(str, [storm, '-c', i, *self.gates(i, bursts, pause_us), calls // 2])).pid
+            tasks = [lab.spawn(*map(str, [storm, '-c', i, *self.gates(i, bursts, pause_us),
+                                          *(['-f', self.gate('first' + i)] if first else []), calls // 2])).pid
                      for i in self.callers]
             where = ['-p', ','.join(map(str, tasks))] if target == '-p' else ['-a']
             command = [storm, '-g', self.gate('begin'), 0]
@@ -83,10 +85,13 @@ class Calls:
         self.recorder = recorder
         self.hold('go0' if len(self.callers) == 1 else 'begin')
 
-    def go(self):
+    def go(self, gate='go'):
         for caller in self.callers:
-            self.hold('go' + caller)
-        self.close(*('go' + caller for caller in self.callers))
+            self.hold(gate + caller)
+        self.close(*(gate + caller for caller in self.callers))
+
+    def more(self):
+        self.go('first')
 
     def made(self, patience=PATIENCE):
         for caller in self.callers:

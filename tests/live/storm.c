@@ -3,13 +3,15 @@
  * Calls getppid a given number of times, and nothing else does it in this program: what a recording
  * of that call must add up to.
  *
- * usage: storm [-n TASKS] [-b BURSTS] [-u MICROSECONDS] [-c CPU] [-g FIFO] [-e FIFO] CALLS
+ * usage: storm [-n TASKS] [-b BURSTS] [-u MICROSECONDS] [-c CPU] [-g FIFO] [-f FIFO]
+ *              [-e FIFO] CALLS
  *        storm --syscall     prints the number of getppid here
  *
  * -n  so many processes, each on a CPU of its own as far as there are, make the calls together
  * -b  in so many bursts, -u apart (default 1, 20000)
  * -c  on this CPU (with -n: the first of them)
  * -g  waits until somebody has opened FIFO for writing and closed it again
+ * -f  likewise, after the first burst (not with -n)
  * -e  likewise, when all calls are made
  */
 #include <fcntl.h>
@@ -25,14 +27,14 @@
 struct storm {
 	unsigned long calls, tasks, bursts;
 	useconds_t pause;
-	int cpu;		/* -1: any */
-	const char *gate, *end; /* NULL: none */
+	int cpu;			/* -1: any */
+	const char *gate, *first, *end; /* NULL: none */
 };
 
 static int usage(void)
 {
-	fputs("usage: storm [-n TASKS] [-b BURSTS] [-u MICROSECONDS] [-c CPU] [-g FIFO] [-e FIFO] "
-	      "CALLS | --syscall\n",
+	fputs("usage: storm [-n TASKS] [-b BURSTS] [-u MICROSECONDS] [-c CPU] [-g FIFO] [-f FIFO] "
+	      "[-e FIFO] CALLS | --syscall\n",
 	      stderr);
 	return 2;
 }
@@ -68,20 +70,25 @@ static unsigned long share(unsigned long n, unsigned long index, unsigned long o
 	return n / of + (index < n % of);
 }
 
-static void call(const struct storm *s, unsigned long task)
+/* Returns false if a gate could not be opened. */
+static bool call(const struct storm *s, unsigned long task)
 {
 	unsigned long calls = share(s->calls, task, s->tasks);
+	bool fine = true;
 
 	if (s->tasks > 1 || s->cpu >= 0)
 		pin((s->cpu < 0 ? 0 : s->cpu) + (int)task);
 	for (unsigned long i = 0; i < s->bursts; i++) {
 		unsigned long n = share(calls, i, s->bursts);
 
+		if (i == 1)
+			fine = wait_at(s->first);
 		if (i)
 			usleep(s->pause);
 		while (n--)
 			syscall(SYS_getppid);
 	}
+	return fine;
 }
 
 static int run(const struct storm *s)
@@ -99,7 +106,7 @@ static int run(const struct storm *s)
 			_exit(0);
 		}
 	}
-	call(s, 0);
+	fine &= call(s, 0);
 	while (wait(NULL) > 0)
 		;
 	return wait_at(s->end) && fine ? 0 : 1;
@@ -114,18 +121,19 @@ int main(int argc, char **argv)
 		printf("%d\n", SYS_getppid);
 		return 0;
 	}
-	while ((option = getopt(argc, argv, "n:b:u:c:g:e:")) != -1) {
+	while ((option = getopt(argc, argv, "n:b:u:c:g:f:e:")) != -1) {
 		switch (option) {
 		case 'n': s.tasks = strtoul(optarg, NULL, 10); break;
 		case 'b': s.bursts = strtoul(optarg, NULL, 10); break;
 		case 'u': s.pause = (useconds_t)strtoul(optarg, NULL, 10); break;
 		case 'c': s.cpu = atoi(optarg); break;
 		case 'g': s.gate = optarg; break;
+		case 'f': s.first = optarg; break;
 		case 'e': s.end = optarg; break;
 		default: return usage();
 		}
 	}
-	if (optind + 1 != argc || !s.tasks || !s.bursts)
+	if (optind + 1 != argc || !s.tasks || !s.bursts || (s.first && s.tasks > 1))
 		return usage();
 	s.calls = strtoul(argv[optind], NULL, 10);
 	return run(&s);

@@ -119,13 +119,17 @@ def killed(lab, mode):
 
 # --- the file system -------------------------------------------------------------------------------
 
-def too_many(lab, mode, data, bursts=1, release=False, **kw):
-    """Records more calls to `data` than there is room for. Returns the recorder's messages."""
-    calls = Calls(lab, '-a', 50000000, bursts)
+def too_many(lab, mode, data, bursts=1, readable=None, release=False, **kw):
+    """Records more calls to `data` than there is room for: with `readable`, the path by which to read it, more than the
+    first burst not before that has been flushed. Returns the recorder's messages."""
+    calls = Calls(lab, '-a', 50000000, bursts, first=bool(readable))
     begin = time.monotonic()
     child = launch(lab, mode, '-o', data, *calls.argv, release=release, **kw)
     calls.begin(child)
     calls.go()
+    if readable:
+        wait_for(lambda: child.poll() is not None or lab.samples_so_far(readable) >= 1000, what='a flush')
+        calls.more()
     # Compressed it takes millions of calls, and those that are lost fill no disk.
     text = finished(lab, child, status=1, patience=5 * PATIENCE)
     if os.environ.get('FAULT_TIMES'):
@@ -152,14 +156,14 @@ def full_disk(lab, mode):
 
 def failing_disk(lab, mode):
     with FailingFs(lab, 150000 if '-z' in MODES[mode][0] else 2000000, 'EIO'):
-        text = too_many(lab, mode, 'disk/p.data', bursts=10000)
+        text = too_many(lab, mode, 'disk/p.data', bursts=10000, readable='behind/p.data')
     assert 'Input/output error' in text, text
     saved(lab, mode, text, 'behind/p.data', in_place=False)
 
 
 def file_size_limit(lab, mode):
     limit = 150000 if '-z' in MODES[mode][0] else 2000000
-    text = too_many(lab, mode, 'p.data', bursts=10000,
+    text = too_many(lab, mode, 'p.data', bursts=10000, readable='p.data',
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     assert 'File too large' in text, text
     saved(lab, mode, text, 'p.data')
