@@ -141,7 +141,7 @@ def too_many(lab, mode, data, bursts=1, readable=None, release=False, **kw):
 def full_disk(lab, mode):
     os.mkdir(lab.path('small'))
     # Compressed, a sixteenth has room for as many calls.
-    size = '2M' if 'compressed' in mode else '16M'
+    size = f'{scaled(2048, 1024)}K' if 'compressed' in mode else '16M'
     if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=' + size, 'none', lab.path('small')],
                       check=False).returncode:
         raise Skip('cannot mount a tmpfs')
