@@ -17,8 +17,10 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'export'))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, 'export'))
 import branch_recording  # noqa: E402 pylint: disable=wrong-import-position
+import cs_recording  # noqa: E402 pylint: disable=wrong-import-position
 import lab  # noqa: E402 pylint: disable=wrong-import-position
 import own_filter  # noqa: E402 pylint: disable=wrong-import-position
 import recording  # noqa: E402 pylint: disable=wrong-import-position
@@ -555,6 +557,25 @@ def test_script_latency(bench):
     made.close()
     line = bench.out('script', '-i', name, '-L', '-F', 'comm,tid,cpu')
     lab.expect('line', line.split() == ['fourteen', '10', '7'], line)
+
+
+def test_libraries_loaded_when_needed(bench):
+    """Each of them would cost every start memory and time."""
+    at_start = bench.out('--version', LD_TRACE_LOADED_OBJECTS='1')
+    lab.expect('libraries', 'libc.so.6' in at_start, at_start)
+    for name in ('libcapstone', 'libopencsd', 'libpfm'):
+        lab.expect(name, name not in at_start, at_start)
+
+
+def test_library_missing(bench):
+    os.mkdir(bench.path('empty'))
+    with open(bench.path('empty/libopencsd_c_api.so.1'), 'wb'):
+        pass
+    data = os.path.join(TESTS, 'data', 'coresight')
+    cs_recording.make(f'{data}/program', f'{data}/steps', cs_recording.Form(), bench.path('cs.data'))
+    for command in (['report', '--itrace=b'], ['aux', 'show']):
+        err = bench.say(*command, '-i', 'cs.data', status=1, LD_LIBRARY_PATH=bench.path('empty'))[1]
+        lab.expect('package', 'install the Debian package libopencsd1' in err, err)
 
 
 def main():

@@ -419,7 +419,7 @@ static void on_packet(struct cs_source *source, size_t at, size_t end, const voi
 	switch (kind) {
 	case CS_PACKET_CONTEXT: cs_packet_tid(source->unit, packet, &s->packet_tid); break;
 	case CS_PACKET_BAD:
-		cs_packet_text(source->unit, packet, name, sizeof(name));
+		cs_packet_text(source->tree, packet, name, sizeof(name));
 		snprintf(text, sizeof(text), "bad packet: %s", name);
 		add_error(flow_of(s), s, at, AUX_CAUSE_TRACE, text);
 		break;

@@ -55,7 +55,7 @@ static void on_packet(struct cs_source *s, size_t at, size_t end, const void *pa
 	if (!p->walk.setup.raw)
 		n = snprintf(w->packet.text, sizeof(w->packet.text), "ID 0x%02x ",
 			     s->unit->trace_id);
-	cs_packet_text(s->unit, packet, w->packet.text + n, sizeof(w->packet.text) - (size_t)n);
+	cs_packet_text(s->tree, packet, w->packet.text + n, sizeof(w->packet.text) - (size_t)n);
 }
 
 static void on_fault(struct cs_walk *walk, struct cs_source *s, size_t at, size_t end,

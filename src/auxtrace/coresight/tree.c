@@ -9,6 +9,7 @@
 #include <string.h>
 
 struct cs_tree {
+	struct opencsd lib;
 	const struct cs_unit *unit;
 	const struct cs_tree_ops *ops;
 	void *arg;
@@ -240,19 +241,19 @@ static int fill(struct cs_tree *t)
 	ocsd_err_t err;
 
 	configure(t->unit, &config);
-	err = ocsd_dt_create_decoder(t->handle, protocols[t->unit->protocol].decoder, flags,
-				     &config, &t->channel);
+	err = t->lib.ocsd_dt_create_decoder(t->handle, protocols[t->unit->protocol].decoder, flags,
+					    &config, &t->channel);
 	if (err == OCSD_OK)
-		err = ocsd_dt_attach_packet_callback(t->handle, t->channel, OCSD_C_API_CB_PKT_MON,
-						     (void *)on_packet, t);
+		err = t->lib.ocsd_dt_attach_packet_callback(
+			t->handle, t->channel, OCSD_C_API_CB_PKT_MON, (void *)on_packet, t);
 	/* Version 1.3 does not free what this allocates: 32 bytes. */
 	LEAKS_IGNORED();
 	if (err == OCSD_OK && full)
-		err = ocsd_dt_set_gen_elem_outfn(t->handle, on_element, t);
+		err = t->lib.ocsd_dt_set_gen_elem_outfn(t->handle, on_element, t);
 	LEAKS_COUNTED();
 	if (err == OCSD_OK && full)
-		err = ocsd_dt_add_callback_mem_acc(t->handle, 0, UINT64_MAX, OCSD_MEM_SPACE_ANY,
-						   on_read, t);
+		err = t->lib.ocsd_dt_add_callback_mem_acc(t->handle, 0, UINT64_MAX,
+							  OCSD_MEM_SPACE_ANY, on_read, t);
 	return error_of(err);
 }
 
@@ -260,17 +261,21 @@ int cs_tree_new(const struct cs_unit *unit, const struct cs_tree_ops *ops, void 
 		struct cs_tree **ret)
 {
 	struct cs_tree *t = calloc(1, sizeof(*t));
-	int rc = -ENOMEM;
+	int rc;
 
 	if (!t)
 		return -ENOMEM;
 	*t = (struct cs_tree){.unit = unit, .ops = ops, .arg = arg};
+	rc = opencsd_load(&t->lib, NULL);
+	if (rc) {
+		free(t);
+		return rc;
+	}
 	pthread_mutex_lock(library_lock());
 	/* Without this, decoders of all threads would write their errors into one object. */
-	ocsd_def_errlog_init(OCSD_ERR_SEV_NONE, 0);
-	t->handle = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
-	if (t->handle != C_API_INVALID_TREE_HANDLE)
-		rc = fill(t);
+	t->lib.ocsd_def_errlog_init(OCSD_ERR_SEV_NONE, 0);
+	t->handle = t->lib.ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+	rc = t->handle != C_API_INVALID_TREE_HANDLE ? fill(t) : -ENOMEM;
 	pthread_mutex_unlock(library_lock());
 	if (rc) {
 		cs_tree_free(t);
@@ -286,7 +291,7 @@ void cs_tree_free(struct cs_tree *t)
 		return;
 	pthread_mutex_lock(library_lock());
 	if (t->handle != C_API_INVALID_TREE_HANDLE)
-		ocsd_destroy_dcd_tree(t->handle);
+		t->lib.ocsd_destroy_dcd_tree(t->handle);
 	pthread_mutex_unlock(library_lock());
 	free(t);
 }
@@ -295,15 +300,15 @@ void cs_tree_reset(struct cs_tree *t)
 {
 	uint32_t done;
 
-	ocsd_dt_process_data(t->handle, OCSD_OP_RESET, 0, 0, NULL, &done);
+	t->lib.ocsd_dt_process_data(t->handle, OCSD_OP_RESET, 0, 0, NULL, &done);
 }
 
 int cs_tree_feed(struct cs_tree *t, uint32_t index, const uint8_t *data, uint32_t len)
 {
 	while (len) {
 		uint32_t done = 0;
-		ocsd_datapath_resp_t resp =
-			ocsd_dt_process_data(t->handle, OCSD_OP_DATA, index, len, data, &done);
+		ocsd_datapath_resp_t resp = t->lib.ocsd_dt_process_data(t->handle, OCSD_OP_DATA,
+									index, len, data, &done);
 
 		if (OCSD_DATA_RESP_IS_FATAL(resp) || !done || done > len) {
 			cs_tree_reset(t);
@@ -320,7 +325,7 @@ void cs_tree_end(struct cs_tree *t)
 {
 	uint32_t done;
 
-	ocsd_dt_process_data(t->handle, OCSD_OP_EOT, 0, 0, NULL, &done);
+	t->lib.ocsd_dt_process_data(t->handle, OCSD_OP_EOT, 0, 0, NULL, &done);
 }
 
 static enum cs_packet_kind kind_v4(const ocsd_etmv4_i_pkt *p)
@@ -388,12 +393,12 @@ bool cs_packet_tid(const struct cs_unit *unit, const void *packet, uint32_t *ret
 	return true;
 }
 
-void cs_packet_text(const struct cs_unit *unit, const void *packet, char *buf, size_t size)
+void cs_packet_text(const struct cs_tree *t, const void *packet, char *buf, size_t size)
 {
 	char text[512], *description, *contents;
 
 	*text = '\0';
-	ocsd_pkt_str(protocols[unit->protocol].protocol, packet, text, sizeof(text));
+	t->lib.ocsd_pkt_str(protocols[t->unit->protocol].protocol, packet, text, sizeof(text));
 	/* "NAME : DESCRIPTION; CONTENTS": the name is enough where there are contents. */
 	for (size_t n = strlen(text); n && strchr(" ;.", text[n - 1]);)
 		text[--n] = '\0';

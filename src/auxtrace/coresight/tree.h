@@ -10,8 +10,7 @@
 #ifndef RINGTAIL_AUXTRACE_CORESIGHT_TREE_H
 #define RINGTAIL_AUXTRACE_CORESIGHT_TREE_H
 
-#include <opencsd/c_api/opencsd_c_api.h>
-
+#include "auxtrace/coresight/opencsd.h"
 #include "auxtrace/coresight/setup.h"
 
 struct cs_tree;
@@ -26,7 +25,10 @@ struct cs_tree_ops {
 	uint32_t (*read)(void *arg, uint64_t addr, uint32_t len, uint8_t *buf);
 };
 
-/* Creates the decoder of @unit. Returns 0, -ENOMEM, or -ENOTSUP if libopencsd refuses the unit. */
+/*
+ * Creates the decoder of @unit. Returns 0, -ENOMEM, -ENOTSUP if libopencsd refuses the unit, or
+ * -ELIBACC if it is not installed.
+ */
 int cs_tree_new(const struct cs_unit *unit, const struct cs_tree_ops *ops, void *arg,
 		struct cs_tree **ret);
 
@@ -59,7 +61,7 @@ enum cs_packet_kind cs_packet_kind(const struct cs_unit *unit, const void *packe
 /* Reads the thread from a packet of kind CS_PACKET_CONTEXT. Returns false if it has none. */
 bool cs_packet_tid(const struct cs_unit *unit, const void *packet, uint32_t *ret);
 
-/* Fills @buf with libopencsd's text of a packet. */
-void cs_packet_text(const struct cs_unit *unit, const void *packet, char *buf, size_t size);
+/* Fills @buf with libopencsd's text of a packet of @t. */
+void cs_packet_text(const struct cs_tree *t, const void *packet, char *buf, size_t size);
 
 #endif

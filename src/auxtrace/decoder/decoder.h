@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "perfdata/record.h"
 
 /* --- what a decoder is given ---------------------------------------------------------------------
@@ -237,6 +238,8 @@ struct aux_decoder;
 struct aux_decoder_ops {
 	const char *name;  /* "intel_pt", … */
 	const char *lacks; /* the library that the program was built without; NULL: none */
+	/* Loads its library. Returns 0, or -ELIBACC with @err filled. NULL: it needs none. */
+	int (*load)(struct error *err);
 
 	/*
 	 * Returns the offset in @data of the first synchronisation point at or behind @from; @len

@@ -59,6 +59,9 @@ static int walk(const struct aux_index *x, const struct aux_packets_opts *opts, 
 	if (!ops || !ops->packets)
 		return error_set(err, -ENOTSUP, "there is no decoder for trace of the type %s",
 				 pd_auxtrace_type_name(x->setup.type));
+	rc = ops->load ? ops->load(err) : 0;
+	if (rc)
+		return rc;
 	rc = aux_loader_new(x, ops, true, &loader);
 	if (rc)
 		return error_set(err, rc, "out of memory");

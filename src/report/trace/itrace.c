@@ -122,7 +122,7 @@ static int open_index(struct itrace *i, const struct trace *t, struct error *err
 		return 0;
 	i->ops = aux_decoder_for(&i->index.setup);
 	if (i->ops && i->ops->begin)
-		return 1;
+		return i->ops->load ? i->ops->load(err) ?: 1 : 1;
 	if (!t->opts.itrace_asked)
 		return 0;
 	if (i->ops && i->ops->lacks)
