@@ -345,6 +345,7 @@ int symtab_build(struct symtab_builder *b, struct symtab **ret)
 	b->names = (struct buf){0};
 	shrink_names(t);
 	t->text = (const char *)t->names.data;
+	t->text_len = t->names.len;
 	t->seg_start = shrink(t->seg_start, t->nsegs * sizeof(*t->seg_start));
 	t->seg_sym = shrink(t->seg_sym, t->nsegs * sizeof(*t->seg_sym));
 	*ret = t;
@@ -391,7 +392,7 @@ size_t symtab_count(const struct symtab *t)
 
 bool symtab_covers(const struct symtab *t, uint64_t addr)
 {
-	return addr >= t->from && addr <= t->to;
+	return addr - t->delta >= t->from && addr - t->delta <= t->to;
 }
 
 static uint32_t segment_at(const struct symtab *t, uint64_t addr)
@@ -408,13 +409,13 @@ static uint32_t segment_at(const struct symtab *t, uint64_t addr)
 			base += half;
 		n -= half;
 	}
-	return t->seg_sym[base];
+	return t->seg_sym[base] < t->nsyms ? t->seg_sym[base] : NO_SYM;
 }
 
 /* Makes a symbol; its name follows in the same allocation unless it is the table's own. */
 static struct made_sym *make(const struct symtab *t, const struct packed_sym *p, bool demangle)
 {
-	const char *raw = t->text + p->name;
+	const char *raw = p->name < t->text_len ? t->text + p->name : "";
 	const char *suffix = p->flags & SYM_PLT ? "@plt" : "";
 	char *nice = demangle ? demangle_text(raw) : NULL;
 	size_t len = 0, slen = strlen(suffix);
@@ -425,7 +426,7 @@ static struct made_sym *make(const struct symtab *t, const struct packed_sym *p,
 	s = malloc(sizeof(*s) + (nice || slen ? len + slen + 1 : 0));
 	if (!s)
 		goto out;
-	s->symbol = (struct symbol){.start = p->start, .end = p->end, .name = raw};
+	s->symbol = (struct symbol){p->start + t->delta, p->end + t->delta, raw};
 	if (nice || slen) {
 		char *name = (char *)(s + 1);
 
@@ -440,7 +441,7 @@ out:
 
 const struct symbol *symtab_find(struct symtab *t, uint64_t addr, bool demangle)
 {
-	uint32_t i = segment_at(t, addr);
+	uint32_t i = segment_at(t, addr - t->delta);
 	struct made_sym *s;
 
 	if (i == NO_SYM)
@@ -465,7 +466,7 @@ const struct symbol *symtab_find(struct symtab *t, uint64_t addr, bool demangle)
 
 int symtab_binding(const struct symtab *t, uint64_t addr)
 {
-	uint32_t i = segment_at(t, addr);
+	uint32_t i = segment_at(t, addr - t->delta);
 
 	return i == NO_SYM ? -ENOENT : (int)(t->syms[i].flags / SYM_BINDING);
 }

@@ -105,10 +105,10 @@ int symtab_to_image(const struct symtab *t, uint64_t from, uint64_t to, struct b
 int symtab_to_whole_image(const struct symtab *t, struct buf *out);
 
 /*
- * Makes the table of the image in the first @len bytes of a private, writable mapping of @size
- * bytes, with addresses moved by @delta. Takes the mapping over, also on failure. Nobody may change
- * the mapped file, but it may be deleted. Returns 0 with *@ret for symtab_free(), -EBADMSG if it is
- * no whole image, or -ENOMEM.
+ * Makes the table of the image in the first @len bytes of a private mapping of @size bytes, with
+ * addresses moved by @delta. Takes the mapping over, also on failure. Nobody may change the mapped
+ * file, but it may be deleted. Only pages that look-ups use stay in memory. Returns 0 with *@ret
+ * for symtab_free(), -EBADMSG if it is no whole image, or -ENOMEM.
  */
 int symtab_of_image(void *mapping, size_t size, size_t len, uint64_t delta, struct symtab **ret);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "symbol/elf/table_priv.h"
 
@@ -20,20 +21,45 @@ struct image_header {
 	uint64_t nsegs, nsyms, names; /* bytes of names */
 };
 
-/* Finds damage, not malice: whoever can write the file can compute it. Four sums for speed. */
-static uint64_t checksum(const uint8_t *p, size_t len)
-{
-	uint64_t sum[4] = {1, 2, 3, 4}, w[4], all = len;
-	size_t i = 0;
+#define SUMS  4 /* for speed */
+#define BLOCK (SUMS * sizeof(uint64_t))
+#define PIECE ((size_t)256 << 10) /* of a mapped image, in memory at once while it is checked */
 
-	for (; len - i >= sizeof(w); i += sizeof(w)) {
-		memcpy(w, p + i, sizeof(w));
-		for (size_t k = 0; k < 4; k++)
+/* Adds whole blocks. */
+static void add_blocks(uint64_t sum[SUMS], const uint8_t *p, size_t len)
+{
+	uint64_t w[SUMS];
+
+	for (size_t i = 0; i < len; i += BLOCK) {
+		memcpy(w, p + i, BLOCK);
+		for (size_t k = 0; k < SUMS; k++)
 			sum[k] = (sum[k] ^ w[k]) * 0xff51afd7ed558ccdull;
+	}
+}
+
+/* Takes pages of a mapped file from this process. Who needs one of them reads it anew. */
+static void give_back(const uint8_t *p, size_t len)
+{
+	size_t before = (uintptr_t)p % (size_t)sysconf(_SC_PAGESIZE);
+
+	madvise((uint8_t *)p - before, len + before, MADV_DONTNEED);
+}
+
+/* Finds damage, not malice: whoever can write the file can compute it. */
+static uint64_t checksum(const uint8_t *p, size_t len, bool mapped)
+{
+	uint64_t sum[SUMS] = {1, 2, 3, 4}, all = len;
+	size_t i = 0, left;
+
+	for (; (left = (len - i) / BLOCK * BLOCK) > 0; i += left) {
+		left = left < PIECE ? left : PIECE;
+		add_blocks(sum, p + i, left);
+		if (mapped)
+			give_back(p + i, left);
 	}
 	for (; i < len; i++)
 		all = (all ^ p[i]) * 0xc4ceb9fe1a85ec53ull;
-	for (size_t k = 0; k < 4; k++)
+	for (size_t k = 0; k < SUMS; k++)
 		all = (all ^ sum[k] ^ sum[k] >> 32) * 0xff51afd7ed558ccdull;
 	return all ^ all >> 32;
 }
@@ -120,7 +146,7 @@ static int append_image(const struct symtab *t, size_t first, size_t last, struc
 		     buf_append(out, parts.names.data, parts.names.len);
 	if (!rc) {
 		h->checksum = checksum(out->data + begin + sizeof(h->checksum),
-				       out->len - begin - sizeof(h->checksum));
+				       out->len - begin - sizeof(h->checksum), false);
 		memcpy(out->data + begin, &h->checksum, sizeof(h->checksum));
 	} else {
 		out->len = begin;
@@ -172,7 +198,7 @@ static bool find_arrays(struct symtab *t, uint8_t *image, size_t len)
 	    h.nsegs * (sizeof(uint64_t) + sizeof(uint32_t)) + h.nsyms * sizeof(struct packed_sym) +
 			    h.names !=
 		    left ||
-	    checksum(image + sizeof(h.checksum), len - sizeof(h.checksum)) != h.checksum)
+	    checksum(image + sizeof(h.checksum), len - sizeof(h.checksum), true) != h.checksum)
 		return false;
 	t->from = h.from;
 	t->to = h.to - 1;
@@ -185,35 +211,13 @@ static bool find_arrays(struct symtab *t, uint8_t *image, size_t len)
 	t->seg_sym = (uint32_t *)(void *)p;
 	p += h.nsegs * sizeof(uint32_t);
 	t->text = (const char *)p;
-	return !p[h.names - 1];
-}
-
-/* Whether the searches stay inside the arrays. Moves the addresses by @delta. */
-static bool check_arrays(struct symtab *t, size_t names, uint64_t delta)
-{
-	bool good = t->from <= t->to;
-
-	for (size_t i = 0; i < t->nsegs; i++) {
-		good &= t->seg_sym[i] < t->nsyms || t->seg_sym[i] == NO_SYM;
-		good &= !i || t->seg_start[i - 1] < t->seg_start[i];
-	}
-	for (size_t i = 0; i < t->nsyms; i++)
-		good &= t->syms[i].name < names;
-	for (size_t i = 0; good && delta && i < t->nsegs; i++)
-		t->seg_start[i] += delta;
-	for (size_t i = 0; good && delta && i < t->nsyms; i++) {
-		t->syms[i].start += delta;
-		t->syms[i].end += delta;
-	}
-	t->from += delta;
-	t->to += delta;
-	return good;
+	t->text_len = h.names;
+	return t->from <= t->to && !p[h.names - 1];
 }
 
 int symtab_of_image(void *mapping, size_t size, size_t len, uint64_t delta, struct symtab **ret)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
-	const char *end = (const char *)mapping + len;
 	int rc = 0;
 
 	if (!t) {
@@ -223,7 +227,8 @@ int symtab_of_image(void *mapping, size_t size, size_t len, uint64_t delta, stru
 	symtab_init(t);
 	t->image = mapping;
 	t->image_size = size;
-	if (!find_arrays(t, mapping, len) || !check_arrays(t, (size_t)(end - t->text), delta))
+	t->delta = delta;
+	if (!find_arrays(t, mapping, len))
 		rc = -EBADMSG;
 	t->made = rc ? NULL : calloc(t->nsyms + 1, sizeof(*t->made));
 	if (!rc && !t->made)

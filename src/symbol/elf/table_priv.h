@@ -43,17 +43,22 @@ struct packed_sym {
 };
 
 struct symtab {
-	/* Segment i is [seg_start[i], seg_start[i + 1]); seg_sym[i] may be NO_SYM. */
+	/*
+	 * Segment i is [seg_start[i], seg_start[i + 1]); seg_sym[i] may be NO_SYM. Of an image,
+	 * look-ups check that they stay inside the arrays.
+	 */
 	uint64_t *seg_start;
 	uint32_t *seg_sym;
 	size_t nsegs;
 	struct packed_sym *syms;
 	size_t nsyms;
 	const char *text; /* of the names: in @names or @image */
+	size_t text_len;
 	struct buf names; /* empty for a table of an image */
 	void *image;	  /* if not NULL, the arrays lie in this mapping */
 	size_t image_size;
 	uint64_t from, to; /* the first and last address that the table knows about */
+	uint64_t delta;	   /* addresses that callers ask for, less those in the table */
 	/*
 	 * Symbols that callers hold, made on first use. Published with release, read with acquire;
 	 * the lock guards the making.
