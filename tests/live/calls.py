@@ -30,9 +30,10 @@ class Calls:
     They also return if the recording ends early.
     """
 
-    def __init__(self, lab, target, calls, bursts=1, pause_us=20000, first=False):
+    def __init__(self, lab, target, calls, bursts=1, pause_us=20000, first=False, random=False):
         self.lab, self.recorder, self.held, self.callers = lab, None, {}, ('0',)
         self.calls = calls
+        self.random = ['-r'] if random else []  # arguments that do not compress
         storm = lab.program('storm')
         only = 'id == ' + subprocess.run([storm, '--syscall'], check=True, text=True,
                                          stdout=subprocess.PIPE).stdout.strip()
@@ -58,7 +59,7 @@ class Calls:
         return path
 
     def gates(self, caller, bursts, pause_us):
-        return ['-g', self.gate('go' + caller), '-e', self.gate('end' + caller), '-b', bursts, '-u', pause_us]
+        return [*self.random, '-g', self.gate('go' + caller), '-e', self.gate('end' + caller), '-b', bursts, '-u', pause_us]
 
     def came(self, name):
         """Returns whether a process waits at a gate. It passes when close() opens the gate."""

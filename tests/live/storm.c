@@ -3,13 +3,14 @@
  * Calls getppid a given number of times, and nothing else does it in this program: what a recording
  * of that call must add up to.
  *
- * usage: storm [-n TASKS] [-b BURSTS] [-u MICROSECONDS] [-c CPU] [-g FIFO] [-f FIFO]
- *              [-e FIFO] CALLS
+ * usage: storm [-n TASKS] [-b BURSTS] [-u MICROSECONDS] [-c CPU] [-r] [-g FIFO]
+ *              [-f FIFO] [-e FIFO] CALLS
  *        storm --syscall     prints the number of getppid here
  *
  * -n  so many processes, each on a CPU of its own as far as there are, make the calls together
  * -b  in so many bursts, -u apart (default 1, 20000)
  * -c  on this CPU (with -n: the first of them)
+ * -r  with random arguments, which do not compress
  * -g  waits until somebody has opened FIFO for writing and closed it again
  * -f  likewise, after the first burst (not with -n)
  * -e  likewise, when all calls are made
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +29,15 @@
 struct storm {
 	unsigned long calls, tasks, bursts;
 	useconds_t pause;
-	int cpu;			/* -1: any */
+	int cpu; /* -1: any */
+	bool random;
 	const char *gate, *first, *end; /* NULL: none */
 };
 
 static int usage(void)
 {
-	fputs("usage: storm [-n TASKS] [-b BURSTS] [-u MICROSECONDS] [-c CPU] [-g FIFO] [-f FIFO] "
-	      "[-e FIFO] CALLS | --syscall\n",
+	fputs("usage: storm [-n TASKS] [-b BURSTS] [-u MICROSECONDS] [-c CPU] [-r] [-g FIFO] "
+	      "[-f FIFO] [-e FIFO] CALLS | --syscall\n",
 	      stderr);
 	return 2;
 }
@@ -70,10 +73,27 @@ static unsigned long share(unsigned long n, unsigned long index, unsigned long o
 	return n / of + (index < n % of);
 }
 
+/* A random number after @x, which is not 0 (xorshift64). */
+static uint64_t next(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
+static void call_at_random(uint64_t *x)
+{
+	uint64_t a = next(x), b = next(x), c = next(x), d = next(x), e = next(x), f = next(x);
+
+	syscall(SYS_getppid, a, b, c, d, e, f);
+}
+
 /* Returns false if a gate could not be opened. */
 static bool call(const struct storm *s, unsigned long task)
 {
 	unsigned long calls = share(s->calls, task, s->tasks);
+	uint64_t x = (uint64_t)getpid() + task; /* not 0 */
 	bool fine = true;
 
 	if (s->tasks > 1 || s->cpu >= 0)
@@ -85,8 +105,12 @@ static bool call(const struct storm *s, unsigned long task)
 			fine = wait_at(s->first);
 		if (i)
 			usleep(s->pause);
-		while (n--)
-			syscall(SYS_getppid);
+		while (n--) {
+			if (s->random)
+				call_at_random(&x);
+			else
+				syscall(SYS_getppid);
+		}
 	}
 	return fine;
 }
@@ -121,12 +145,13 @@ int main(int argc, char **argv)
 		printf("%d\n", SYS_getppid);
 		return 0;
 	}
-	while ((option = getopt(argc, argv, "n:b:u:c:g:f:e:")) != -1) {
+	while ((option = getopt(argc, argv, "n:b:u:c:rg:f:e:")) != -1) {
 		switch (option) {
 		case 'n': s.tasks = strtoul(optarg, NULL, 10); break;
 		case 'b': s.bursts = strtoul(optarg, NULL, 10); break;
 		case 'u': s.pause = (useconds_t)strtoul(optarg, NULL, 10); break;
 		case 'c': s.cpu = atoi(optarg); break;
+		case 'r': s.random = true; break;
 		case 'g': s.gate = optarg; break;
 		case 'f': s.first = optarg; break;
 		case 'e': s.end = optarg; break;
