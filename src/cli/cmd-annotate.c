@@ -341,19 +341,23 @@ static int show_as_json(const struct annotate_args *a, struct annotate *annotate
 	return rc;
 }
 
-/* Says why no function is shown: the filters passed no sample, or all are in no known function. */
-static void explain_none(const struct annotate_args *a, const struct annotate *annotate)
+/*
+ * Says why no function is shown: the filters passed no sample, or all are in no known function.
+ * Returns -ENOENT if functions were named, or 0.
+ */
+static int explain_none(const struct annotate_args *a, const struct annotate *annotate)
 {
 	uint64_t samples = 0;
 
 	for (size_t e = 0; e < annotate->nr_events; e++)
-		samples += annotate->whole[e].samples;
+		samples += annotate->nowhere[e].samples;
 	if (!samples || a->input.filter.symbols)
 		input_explain_nothing(&a->input, annotate->trace);
 	else if (!a->input.quiet)
 		complain("%" PRIu64 " sample%s, but none in a known function: 'ringtail report -v' "
 			 "says which files have no symbols",
 			 samples, plural_s(samples));
+	return a->input.filter.symbols ? -ENOENT : 0;
 }
 
 static int show_annotations(struct annotate_args *a, struct trace *t)
@@ -380,8 +384,8 @@ static int show_annotations(struct annotate_args *a, struct trace *t)
 		complain("%zu more function%s of the same files: no code", p.unnamed,
 			 plural_s(p.unnamed));
 	input_explain_symbols(&a->input, t);
-	if (!annotate->nr)
-		explain_none(a, annotate);
+	if (!rc && !annotate->nr)
+		rc = explain_none(a, annotate);
 	if (!rc && p.missing && !p.shown)
 		rc = -ENOENT;
 	source_free(p.source);
