@@ -73,6 +73,7 @@ static void take_format(struct argp_state *state, struct export_args *a, const c
 	char list[256] = "";
 	size_t n = 0;
 
+	a->format = NULL;
 	for (size_t i = 0; i < NR_FORMATS; i++) {
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "",
 				      formats[i]->name);

@@ -1,0 +1,1 @@
+export --to folded --to frob -i {corpus}/local/clockid.data
