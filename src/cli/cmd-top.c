@@ -134,11 +134,18 @@ static void finish(struct argp_state *state, struct top *top)
 		usage_error(state, "%s", err.text);
 	else
 		top->o.report.nr_keys = (size_t)n;
-	for (size_t i = 0; i < top->o.report.nr_keys; i++)
-		if (top->o.report.keys[i]->field || top->o.report.keys[i]->of_switches ||
-		    top->o.report.keys[i]->of_wait)
+	for (size_t i = 0; i < top->o.report.nr_keys; i++) {
+		const struct sort_key *key = top->o.report.keys[i];
+
+		if (key->field)
+			usage_error(state,
+				    "--sort %s: top has no such key, and no fields of tracepoints; "
+				    "ringtail-top(1) lists its keys",
+				    key->name);
+		if (key->of_switches || key->of_wait)
 			usage_error(state, "--sort %s: 'ringtail report' has it, top does not",
-				    top->o.report.keys[i]->name);
+				    key->name);
+	}
 	if (!top->o.stdio)
 		show_check(state);
 }

@@ -1,0 +1,1 @@
+top --stdio -s frob
