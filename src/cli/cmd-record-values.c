@@ -402,7 +402,7 @@ static void add_user(struct argp_state *state, struct record_command *cmd, const
 	if (user)
 		uid = user->pw_uid;
 	else if (parse_u64(arg, &uid) || uid > UINT32_MAX)
-		usage(state, "-u: there is no user '%s'", arg);
+		record_fail("-u: there is no user '%s'", arg);
 	if (tasks_add_user(&processes, (uid_t)uid))
 		record_fail("-u: cannot list the processes");
 	/* One that has ended meanwhile is none of the user's any more. */

@@ -132,7 +132,7 @@ def test_a_user(lab):
     lab.run('record', '-e', 'cpu-clock', '-o', 'p.data', '-u', '65534', '--duration', '500ms')
     pids = set(lab.run('script', '-i', 'p.data', '-F', 'pid').stdout.split())
     assert pids == {str(command.pid)}, pids
-    assert 'there is no user' in lab.run('record', '-u', 'frob', status=2).stderr
+    assert 'there is no user' in lab.run('record', '-u', 'frob', status=1).stderr
     command.kill()
     command.wait()
 

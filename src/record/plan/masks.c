@@ -205,17 +205,17 @@ static int refuse(const struct maker *m, const struct written *w, const char *wh
 }
 
 /* As refuse(), with a set of CPUs between @why and @more. */
-static int refuse_set(const struct maker *m, const struct written *w, const char *why,
+static int refuse_set(const struct maker *m, const struct written *w, int code, const char *why,
 		      hwloc_const_bitmap_t set, const char *more)
 {
 	char *list = NULL;
 
 	if (hwloc_bitmap_list_asprintf(&list, set) < 0)
 		return -ENOMEM;
-	error_set(m->err, -EINVAL, "--threads: mask %u '%.*s': %s%s%s", w->nr, (int)w->len, w->text,
+	error_set(m->err, code, "--threads: mask %u '%.*s': %s%s%s", w->nr, (int)w->len, w->text,
 		  why, list, more);
 	free(list);
-	return -EINVAL;
+	return code;
 }
 
 /* Parses half of a written mask into @set; refuses CPUs that this machine lacks. */
@@ -237,7 +237,7 @@ static int parse_half(struct maker *m, const struct written *w, const char *text
 		rc = cpus_to_bitmap(&cpus, set);
 	cpus_release(&cpus);
 	if (!rc && !hwloc_bitmap_isincluded(set, m->machine))
-		rc = refuse_set(m, w, "this machine has only the CPUs ", m->machine, "");
+		rc = refuse_set(m, w, -ENODEV, "this machine has only the CPUs ", m->machine, "");
 	return rc;
 }
 
@@ -247,13 +247,13 @@ static int check_cpus(struct maker *m, const struct written *w)
 	if (hwloc_bitmap_and(m->cpus, m->cpus, m->recorded))
 		return -ENOMEM;
 	if (hwloc_bitmap_iszero(m->cpus))
-		return refuse_set(m, w, "none of its CPUs is recorded (recorded are ", m->recorded,
-				  ")");
+		return refuse_set(m, w, -EINVAL, "none of its CPUs is recorded (recorded are ",
+				  m->recorded, ")");
 	if (hwloc_bitmap_isincluded(m->cpus, m->left))
 		return 0;
 	if (hwloc_bitmap_andnot(m->cpus, m->cpus, m->left))
 		return -ENOMEM;
-	return refuse_set(m, w, "overlaps an earlier mask in CPU ", m->cpus, "");
+	return refuse_set(m, w, -EINVAL, "overlaps an earlier mask in CPU ", m->cpus, "");
 }
 
 /* Reduces m->affinity to CPUs that the thread may run on, and to recorded ones if any remain. */
@@ -262,7 +262,7 @@ static int check_affinity(struct maker *m, const struct written *w)
 	if (hwloc_bitmap_and(m->affinity, m->affinity, m->runnable))
 		return -ENOMEM;
 	if (hwloc_bitmap_iszero(m->affinity))
-		return refuse_set(m, w,
+		return refuse_set(m, w, -EINVAL,
 				  "a thread cannot run on any CPU of its affinity (it can on ",
 				  m->runnable, ")");
 	if (hwloc_bitmap_intersects(m->affinity, m->recorded) &&
@@ -272,8 +272,8 @@ static int check_affinity(struct maker *m, const struct written *w)
 		return 0;
 	if (hwloc_bitmap_and(m->affinity, m->affinity, m->taken))
 		return -ENOMEM;
-	return refuse_set(m, w, "overlaps the affinity of an earlier mask in CPU ", m->affinity,
-			  "");
+	return refuse_set(m, w, -EINVAL, "overlaps the affinity of an earlier mask in CPU ",
+			  m->affinity, "");
 }
 
 static int push_written(struct maker *m, const struct written *w)

@@ -51,9 +51,9 @@ struct reader_masks {
 /*
  * Makes the masks for @spec (NULL: "cpu") and the CPUs @recorded (not empty) on @topology, which
  * stays the caller's. Returns 0 with *@ret to be released with reader_masks_release(); or with @err
- * filled -ENOMEM, or -EINVAL for an unknown layout, a pair without '/', a malformed CPU list, a CPU
- * that the machine does not have, a mask without a recorded CPU or that overlaps an earlier one, or
- * an affinity without a CPU that is online and allowed. The text names the mask.
+ * filled -ENOMEM, -ENODEV for a CPU that the machine does not have, or -EINVAL for an unknown
+ * layout, a pair without '/', a malformed CPU list, a mask without a recorded CPU or that overlaps
+ * an earlier one, or an affinity without a CPU that is online and allowed. The text names the mask.
  */
 int reader_masks_new(const char *spec, const struct cpus *recorded, struct hwloc_topology *topology,
 		     struct reader_masks *ret, struct error *err);
