@@ -125,7 +125,7 @@ static int resolve_columns(struct report_args *a, const struct trace *t)
 	if (!rc)
 		rc = columns_arrange(&a->columns, &a->report.columns, a->report.keys, &err);
 	if (rc < 0) {
-		complain("%s", err.text);
+		input_refuse(&a->input, rc, &err);
 		return rc;
 	}
 	a->report.columns.first_member = a->group_sort;

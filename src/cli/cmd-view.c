@@ -136,10 +136,12 @@ static int prepare_columns(struct view_args *a, struct trace *t)
 
 	if (!rc)
 		rc = columns_arrange(&a->columns, &a->report.columns, a->report.keys, &err);
-	if (rc >= 0) {
-		a->report.nr_keys = (size_t)rc;
-		rc = filter_check(&a->report.filter, t->evlist, &err);
+	if (rc < 0) {
+		input_refuse(&a->input, rc, &err);
+		return rc;
 	}
+	a->report.nr_keys = (size_t)rc;
+	rc = filter_check(&a->report.filter, t->evlist, &err);
 	if (!rc)
 		rc = sort_keys_check(a->report.keys, a->report.nr_keys, t->evlist, &err);
 	if (!rc)

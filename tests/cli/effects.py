@@ -111,6 +111,38 @@ def test_options_before_the_command(bench):
         lab.expect(f'{option} is refused by name', f'there is no {option.split("=")[0]}: ' in err, err)
 
 
+# Wrong whatever the recording and the machine: {data} is a recording, {out} a new file.
+WRONG = ['report -i {data} -s frob', 'report -i {data} -F frob', 'report -i {data} -F +frob', 'report -i {data} -s sym,op',
+         'report -i {data} --stdio --tid x', 'report -i {data} --time x', 'report -i {data} -g x', 'report -i {data} -j x',
+         'report -i {data} --html {out} -s frob', 'script -i {data} -F frob', 'script -i {data} --max-stack x',
+         'annotate -i {data} -M frob', 'annotate -i {data} --percent-limit x', 'diff {data} {data} -s frob',
+         'diff {data} {data} -c frob', 'diff {data} {data} --tid x', 'export -i {data} --to frob -o {out}',
+         'export -i {data} --to folded --to frob -o {out}', 'export -i {data} --to folded --tid x -o {out}',
+         'top --stdio -s frob', 'view -i {data} --tid x', 'dump --frob {data}', 'stat -C x true', 'stat -e cpu-clock/config=/ true',
+         'record -o {out} -C x true', 'record -o {out} -p x', 'record -o {out} -e cpu-clock/config=/ true',
+         'record -o {out} --threads=frob true', 'frob']
+# Not in this recording, or not on this machine.
+LACKING = ['report -i {data} -s frob.pid', 'report -i {data} -s weight', 'report -i {data} -b', 'report -i {data} --snapshot 1',
+           'report -i {data} --switch-on frob', 'script -i {data} -F +weight', 'script -i {data} --snapshot 1',
+           'annotate -i {data} frob', 'annotate -i {data} --snapshot 1', 'export -i {data} --to folded -e frob -o {out}',
+           'export -i {data} --to folded --snapshot 1 -o {out}', 'diff {data} {data}.frob', 'stat -e frob true', 'stat -C 4000 true',
+           'record -o {out} -e frob true', 'record -o {out} -C 4000 true', 'record -o {out} -p 2147483647',
+           'record -o {out} -u frob', 'record -o {out} --threads=4000/0 true', 'list frob', 'report -i {data}.frob']
+
+
+def test_status_of_wrong_values(bench):
+    """Wrong usage is 2, and the command says so by its name; what the recording or the machine lacks is 1."""
+    data = bench.make(lambda rec: rec.sample(10, 10, [1]))
+    for status, lines in (2, WRONG), (1, LACKING):
+        for line in lines:
+            out = bench.path('refused')
+            words = line.format(data=data, out=out).split()
+            _, err = bench.say(*words, status=status)
+            who = ('ringtail: ', f'ringtail {words[0]}: ')[status == 2 and len(words) > 1]
+            lab.expect(f'who says it: {line}', line.startswith('record -o {out} --threads') or err.startswith(who), err)
+            lab.expect(f'no output: {line}', not os.path.exists(out))
+
+
 # --- record ------------------------------------------------------------------------------------------
 
 

@@ -73,6 +73,9 @@ def test_options_of_report(bench):
         lab.expect('status 1', ended(term) == 1)
     with bench.view('plain', '--switch-on', 'frob') as term:
         term.wait_for("has no event 'frob'")
+    with bench.view('plain', '-s', 'frob') as term:
+        term.wait_for("ringtail view: unknown sort key 'frob'")
+        lab.expect('status 2', ended(term) == 2)
     with bench.view('plain', '--time', '1999-01-01T00:00:00,1999-01-02T00:00:00') as term:
         term.wait_for('ends before the recording')
     with bench.view('plain', '-v', '--symfs', bench.path('nowhere')) as term:

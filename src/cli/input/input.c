@@ -137,6 +137,7 @@ static error_t parse_input(int key, char *arg, struct argp_state *state)
 	struct input *in = state->input;
 
 	switch (key) {
+	case ARGP_KEY_END: in->command = state->name; break;
 	case 'i': in->trace.path = arg; break;
 	case 'f': in->trace.force = true; break;
 	case 'q': in->quiet = true; break;
@@ -643,6 +644,8 @@ int input_end(const struct input *in, const struct trace *t, int rc)
 			complain("cannot write to standard output: %s", strerror(failed));
 		return EXIT_ERROR;
 	}
+	if (in && in->misused)
+		return EXIT_USAGE;
 	if (rc < 0 || unseen || (t && (trace_damaged(t) || (t->itrace && t->itrace->damage))))
 		return EXIT_ERROR;
 	return EXIT_FINE;

@@ -41,6 +41,8 @@ struct input {
 	bool no_inline;		     /* of report and script */
 	bool several;		     /* the command reads more than one recording */
 	bool is_chosen;		     /* @filter has what these options mean in one recording */
+	const char *command;	     /* as messages about its usage name it */
+	bool misused;		     /* input_end() returns EXIT_USAGE */
 };
 
 /* The groups of options in --help, in their order. samples_argp has their headings. */
@@ -155,6 +157,13 @@ int input_end(const struct input *in, const struct trace *t, int rc);
  */
 void usage_error(const struct argp_state *state, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
+
+/*
+ * Prints @err, which settling options by the recording has returned with @code. With -EINVAL, they
+ * were wrong for every recording: prints it as usage_error() does, and input_end() returns
+ * EXIT_USAGE.
+ */
+void input_refuse(struct input *in, int code, const struct error *err);
 
 /* Prints "ringtail: TEXT" on standard error. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -30,19 +30,26 @@ static bool to_journal(void)
 	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
 }
 
-void vcomplain_at(int priority, const char *fmt, va_list ap)
+static void print_message(int priority, const char *who, const char *line)
 {
 	struct buf text = {0};
-	char line[1024], prefix[8] = "";
+	char prefix[8] = "";
 
-	vsnprintf(line, sizeof(line), fmt, ap);
 	if (to_journal())
 		snprintf(prefix, sizeof(prefix), "<%d>", priority);
 	fflush(stdout);
 	if (text_escape(&text, line) == 0)
-		fprintf(terminal_messages(), "%sringtail: %.*s\n", prefix, (int)text.len,
+		fprintf(terminal_messages(), "%s%s: %.*s\n", prefix, who, (int)text.len,
 			text.len ? (char *)text.data : "");
 	buf_release(&text);
+}
+
+void vcomplain_at(int priority, const char *fmt, va_list ap)
+{
+	char line[1024];
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	print_message(priority, "ringtail", line);
 }
 
 void complain(const char *fmt, ...)
@@ -77,6 +84,12 @@ void usage_error(const struct argp_state *state, const char *fmt, ...)
 			text.len ? (char *)text.data : "");
 	buf_release(&text);
 	exit(EXIT_USAGE);
+}
+
+void input_refuse(struct input *in, int code, const struct error *err)
+{
+	in->misused = code == -EINVAL;
+	print_message(LOG_INFO, in->misused ? in->command : "ringtail", err->text);
 }
 
 /* Prints lines of messages, with control characters made harmless for a terminal. */

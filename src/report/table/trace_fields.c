@@ -185,12 +185,12 @@ static int find_event(struct trace_field *f, const struct trace *t, const char *
 					    : !strstr(evsel->name, f->event))
 			continue;
 		if (found)
-			return error_set(err, -EINVAL, "%s '%s': both %s and %s are such events",
+			return error_set(err, -ENOENT, "%s '%s': both %s and %s are such events",
 					 what, f->name, found->name, evsel->name);
 		found = evsel;
 	}
 	if (!found || !t->tracing || !tracing_field_name(t->tracing, found, 0))
-		return error_set(err, -EINVAL,
+		return error_set(err, -ENOENT,
 				 "%s '%s': the recording has no such tracepoint, or not its format",
 				 what, f->name);
 	f->evsel = found;
@@ -215,7 +215,7 @@ static int each_field(struct trace_fields *set, const struct trace_field *all,
 		rc = trace_fields_get(set, full, strlen(full), &key);
 		free(full);
 		if (rc == -EINVAL)
-			return error_set(err, rc,
+			return error_set(err, -ENOENT,
 					 "'%s': field '%s' of %s has a name that is no key: name "
 					 "the fields that you want",
 					 all->name, name, evsel->name);
@@ -254,7 +254,7 @@ int trace_fields_resolve(struct trace_fields *set, const struct sort_key *key,
 		return rc;
 	}
 	if (f->event && !tracing_has_field(t->tracing, f->evsel, f->field))
-		return error_set(err, -EINVAL, "%s '%s': %s has no field '%s'", what, f->name,
+		return error_set(err, -ENOENT, "%s '%s': %s has no field '%s'", what, f->name,
 				 f->evsel->name, f->field);
 	return f->event || has_field(f, t) ? fn(key, arg) : -ESRCH;
 }

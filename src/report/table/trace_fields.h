@@ -34,7 +34,8 @@ typedef int (*trace_field_fn)(const struct sort_key *key, void *arg);
 /*
  * Checks that the recording has the event and the field of @key, and calls @fn for the key, or for
  * each that "*" and "trace_fields" stand for. @what: as in sort_key_unknown(). Returns 0; -ESRCH if
- * no event has such a field; -EINVAL with @err filled; -ENOMEM; or what @fn returned.
+ * no event has such a field; -ENOENT with @err filled: not in this recording; -ENOMEM; or what @fn
+ * returned.
  */
 int trace_fields_resolve(struct trace_fields *set, const struct sort_key *key,
 			 const struct trace *t, const char *what, trace_field_fn fn, void *arg,
