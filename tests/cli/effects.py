@@ -47,11 +47,12 @@ class Bench(lab.Lab):
     def out(self, *args, **keys):
         return self.say(*args, **keys)[0]
 
-    def terminal(self, *args):
-        """Returns what a command writes to a terminal."""
+    def terminal(self, *args, typed=False, **env):
+        """Returns what a command writes to a terminal. @typed: it reads from it, too, and nobody types."""
         master, slave = pty.openpty()
-        with subprocess.Popen([self.ringtail, *args], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
-                              env={**os.environ, 'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', 'PAGER': 'cat'}):
+        with subprocess.Popen(['timeout', '--foreground', '60', self.ringtail, *args], cwd=self.folder,
+                              stdin=slave if typed else subprocess.DEVNULL, stdout=slave, stderr=slave,
+                              env={**os.environ, 'TERM': 'xterm', 'LC_ALL': 'C.UTF-8', 'PAGER': 'cat', **env}):
             os.close(slave)
             text = b''
             while True:
@@ -595,19 +596,22 @@ def test_libraries_loaded_when_needed(bench):
     """Each of them would cost every start memory and time."""
     at_start = bench.out('--version', LD_TRACE_LOADED_OBJECTS='1')
     lab.expect('libraries', 'libc.so.6' in at_start, at_start)
-    for name in ('libcapstone', 'libopencsd', 'libpfm'):
+    for name in ('libcapstone', 'libncurses', 'libopencsd', 'libpfm'):
         lab.expect(name, name not in at_start, at_start)
 
 
 def test_library_missing(bench):
     os.mkdir(bench.path('empty'))
-    with open(bench.path('empty/libopencsd_c_api.so.1'), 'wb'):
-        pass
+    for name in ('libopencsd_c_api.so.1', 'libncursesw.so.6'):
+        with open(bench.path(f'empty/{name}'), 'wb'):
+            pass
     data = os.path.join(TESTS, 'data', 'coresight')
     cs_recording.make(f'{data}/program', f'{data}/steps', cs_recording.Form(), bench.path('cs.data'))
     for command in (['report', '--itrace=b'], ['aux', 'show']):
         err = bench.say(*command, '-i', 'cs.data', status=1, LD_LIBRARY_PATH=bench.path('empty'))[1]
         lab.expect('package', 'install the Debian package libopencsd1' in err, err)
+    shown = bench.terminal('view', '-i', f'{bench.corpus}/local/regs.data', typed=True, LD_LIBRARY_PATH=bench.path('empty'))
+    lab.expect('package of a view', 'install the Debian package libncursesw6' in shown, shown)
 
 
 def main():

@@ -17,12 +17,12 @@
 
 #include "base/error.h"
 
-/* A pointer to function @name, by that name. */
+/* A pointer to function or variable @name, by that name. */
 #define LIBRARY_POINTER(name) __typeof__(name) *(name);
 /* Its name, for library_load(). */
 #define LIBRARY_NAME(name) #name,
 /* Its address, in a program that is linked with the library. */
-#define LIBRARY_ADDRESS(name) .name = (name),
+#define LIBRARY_ADDRESS(name) .name = &(name),
 
 /*
  * Loads @soname and stores the addresses of the @nr functions @names in the struct of pointers

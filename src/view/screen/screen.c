@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view/screen/screen.h"
 
-#define NCURSES_WIDECHAR 1
-
-#include <curses.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <poll.h>
@@ -14,11 +11,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
-#include <term.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "view/model/keys.h"
+#include "view/screen/curses.h"
 
 #define ESCAPE_MS 25 /* after which Esc is a key, not the beginning of one */
 
@@ -61,46 +58,68 @@ static const struct {
 
 static void make_colors(struct screen *s, bool wanted)
 {
-	if (!wanted || !has_colors() || start_color() == ERR)
+	if (!wanted || !s->lib->has_colors() || s->lib->start_color() == ERR)
 		return;
-	use_default_colors();
-	s->colors = COLORS < 8 ? 0 : COLORS;
+	s->lib->use_default_colors();
+	s->colors = s->lib->tigetnum("colors");
+	s->colors = s->colors < 8 ? 0 : s->colors;
 	for (size_t i = 1; s->colors && i < NR_STYLES; i++)
-		init_pair((short)i, s->colors >= 256 ? styles[i].fore : styles[i].fore8,
-			  s->colors >= 256 ? styles[i].back : styles[i].back8);
+		s->lib->init_pair((short)i, s->colors >= 256 ? styles[i].fore : styles[i].fore8,
+				  s->colors >= 256 ? styles[i].back : styles[i].back8);
+}
+
+static bool can_move(const struct curses *lib, const char *name)
+{
+	const char *move;
+	int rc;
+
+	if (!*name || lib->setupterm(name, STDOUT_FILENO, &rc) == ERR)
+		return false;
+	move = lib->tigetstr("cup");
+	lib->del_curterm(lib->set_curterm(NULL));
+	return move && move != (const char *)-1;
 }
 
 bool screen_can_draw(const char *name)
 {
-	bool can;
-	int rc;
+	struct curses lib;
 
-	if (!*name || setupterm(name, STDOUT_FILENO, &rc) == ERR)
-		return false;
-	can = cursor_address;
-	del_curterm(cur_term);
-	return can;
+	return curses_load(&lib, NULL) || can_move(&lib, name);
+}
+
+static int open_terminal(struct screen *s, struct error *err)
+{
+	const char *name = getenv("TERM");
+	int rc = curses_load(s->lib, err);
+
+	if (rc)
+		return rc;
+	if (!name || !can_move(s->lib, name))
+		return error_set(err, -ENOTTY, "the terminal '%s' cannot move its cursor",
+				 name ? name : "");
+	s->terminal = s->lib->newterm(name, stdout, stdin);
+	return s->terminal ? 0 : error_set(err, -ENOTTY, "cannot use the terminal '%s'", name);
 }
 
 int screen_open(struct screen *s, int signals, bool color, struct error *err)
 {
-	const char *name = getenv("TERM");
+	struct curses *lib = calloc(1, sizeof(*lib));
+	int rc;
 
-	*s = (struct screen){.signals = signals};
-	if (!name || !screen_can_draw(name))
-		return error_set(err, -ENOTTY, "the terminal '%s' cannot move its cursor",
-				 name ? name : "");
-	s->terminal = newterm(name, stdout, stdin);
-	if (!s->terminal)
-		return error_set(err, -ENOTTY, "cannot use the terminal '%s'", name);
+	*s = (struct screen){.lib = lib, .signals = signals};
+	rc = lib ? open_terminal(s, err) : error_set(err, -ENOMEM, "out of memory");
+	if (rc) {
+		screen_close(s);
+		return rc;
+	}
 	s->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	cbreak();
-	noecho();
-	nonl();
-	nodelay(stdscr, TRUE);
-	keypad(stdscr, TRUE);
-	set_escdelay(ESCAPE_MS);
-	curs_set(0);
+	lib->cbreak();
+	lib->noecho();
+	lib->nonl();
+	lib->nodelay(*lib->stdscr, TRUE);
+	lib->keypad(*lib->stdscr, TRUE);
+	lib->set_escdelay(ESCAPE_MS);
+	lib->curs_set(0);
 	make_colors(s, color);
 	screen_resize(s);
 	return 0;
@@ -108,54 +127,61 @@ int screen_open(struct screen *s, int signals, bool color, struct error *err)
 
 void screen_close(struct screen *s)
 {
-	if (!s->terminal)
-		return;
-	endwin();
-	delscreen(s->terminal);
+	if (s->terminal) {
+		s->lib->endwin();
+		s->lib->delscreen(s->terminal);
+	}
+	free(s->lib);
 	s->terminal = NULL;
+	s->lib = NULL;
 }
 
 void screen_leave(struct screen *s)
 {
-	endwin();
+	s->lib->endwin();
 }
 
 void screen_return(struct screen *s)
 {
-	clearok(stdscr, TRUE);
-	refresh();
+	s->lib->clearok(*s->lib->stdscr, TRUE);
+	screen_show(s);
 	screen_resize(s);
 }
 
 void screen_resize(struct screen *s)
 {
+	const struct curses *lib = s->lib;
+	WINDOW *window = *lib->stdscr;
 	struct winsize size;
 
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
-	    (size.ws_row != LINES || size.ws_col != COLS)) {
-		resizeterm(size.ws_row, size.ws_col);
-		clearok(stdscr, TRUE);
+	    (size.ws_row != lib->getmaxy(window) || size.ws_col != lib->getmaxx(window))) {
+		lib->resizeterm(size.ws_row, size.ws_col);
+		lib->clearok(window, TRUE);
 	}
-	s->height = LINES;
-	s->width = COLS;
+	s->height = lib->getmaxy(window);
+	s->width = lib->getmaxx(window);
 }
 
 void screen_clear(struct screen *s)
 {
-	erase();
+	s->lib->werase(*s->lib->stdscr);
 }
 
 void screen_show(struct screen *s)
 {
-	refresh();
+	s->lib->wrefresh(*s->lib->stdscr);
 }
 
 static void set_style(const struct screen *s, enum screen_style style)
 {
+	WINDOW *window = *s->lib->stdscr;
+
 	if (s->colors)
-		attr_set(style == STYLE_HEADING ? A_BOLD : A_NORMAL, (short)style, NULL);
+		s->lib->wattr_set(window, style == STYLE_HEADING ? A_BOLD : A_NORMAL, (short)style,
+				  NULL);
 	else
-		attr_set(styles[style].plain, 0, NULL);
+		s->lib->wattr_set(window, styles[style].plain, 0, NULL);
 }
 
 /* Decodes a character. Returns its bytes, and in *@ret what a cell shows for it. */
@@ -178,6 +204,7 @@ static size_t decode(const struct screen *s, const char *text, size_t len, wchar
 int screen_put(struct screen *s, int y, int x, int width, const char *text, size_t len,
 	       enum screen_style style, bool fill)
 {
+	WINDOW *window = *s->lib->stdscr;
 	int used = 0;
 	wchar_t c[2] = {0};
 
@@ -186,7 +213,7 @@ int screen_put(struct screen *s, int y, int x, int width, const char *text, size
 	if (width > s->width - x)
 		width = s->width - x;
 	set_style(s, style);
-	move(y, x);
+	s->lib->wmove(window, y, x);
 	while (len) {
 		size_t n = decode(s, text, len, c);
 		int cells = wcwidth(c[0]);
@@ -194,14 +221,14 @@ int screen_put(struct screen *s, int y, int x, int width, const char *text, size
 		cells = cells < 1 ? 1 : cells;
 		if (used + cells > width)
 			break;
-		addnwstr(c, 1);
+		s->lib->waddnwstr(window, c, 1);
 		used += cells;
 		text += n;
 		len -= n;
 	}
 	for (int i = used; fill && i < width; i++)
-		addch(' ');
-	attr_set(A_NORMAL, 0, NULL);
+		s->lib->waddch(window, ' ');
+	s->lib->wattr_set(window, A_NORMAL, 0, NULL);
 	return used;
 }
 
@@ -278,7 +305,7 @@ static int special_key(wint_t key)
 int screen_key(struct screen *s)
 {
 	wint_t c;
-	int rc = get_wch(&c);
+	int rc = s->lib->wget_wch(*s->lib->stdscr, &c);
 
 	if (rc == KEY_CODE_YES)
 		return special_key(c);

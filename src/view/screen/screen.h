@@ -36,9 +36,12 @@ enum screen_style {
 
 #define SCREEN_SHADES 4
 
+struct curses;
+
 struct screen {
-	void *terminal; /* SCREEN of ncurses */
-	int signals;	/* a signalfd; borrowed */
+	struct curses *lib; /* NULL: closed */
+	void *terminal;	    /* SCREEN of ncurses */
+	int signals;	    /* a signalfd; borrowed */
 	bool utf8;
 	int colors; /* 0: none */
 	int height, width;
@@ -52,12 +55,12 @@ struct screen_wait {
 	bool fd_is_ready; /* set */
 };
 
-/* Returns whether the cursor of a terminal of the kind @name can be moved. */
+/* Returns whether the cursor of a terminal of the kind @name can be moved, as far as is known. */
 bool screen_can_draw(const char *name);
 
 /*
- * Begins to draw. @color: if the terminal has colours. Returns 0, or -ENOTTY with @err filled if
- * the terminal cannot move its cursor.
+ * Begins to draw. @color: if the terminal has colours. Returns 0, -ENOTTY with @err filled if the
+ * terminal cannot move its cursor, -ELIBACC likewise if ncurses is not installed, or -ENOMEM.
  */
 int screen_open(struct screen *s, int signals, bool color, struct error *err);
 /* Gives the terminal back as it was; accepts zeroes. */
