@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHUNK_SIZE (64u << 10)
 
@@ -14,7 +15,7 @@ struct arena_chunk {
 static int add_chunk(struct arena *a, size_t need)
 {
 	size_t size = need > CHUNK_SIZE ? need : CHUNK_SIZE;
-	struct arena_chunk *c = calloc(1, sizeof(*c) + size);
+	struct arena_chunk *c = malloc(sizeof(*c) + size); /* calloc() may clear all of it */
 
 	if (!c)
 		return -ENOMEM;
@@ -35,7 +36,7 @@ void *arena_alloc(struct arena *a, size_t size)
 		return NULL;
 	p = a->chunks->data + a->used;
 	a->used += size;
-	return p;
+	return memset(p, 0, size);
 }
 
 int arena_reserve(struct arena *a, size_t size)
