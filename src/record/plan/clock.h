@@ -3,8 +3,11 @@
  * Reads the time by the clock of a recording's events, in ns.
  *
  * User space cannot read the kernel's default clock for events (local_clock()). So this module
- * opens an event that records COMM, sets the thread's name to what it is already, and reads the
- * time of the COMM record. With -k it reads the POSIX clock.
+ * opens an event that samples the page faults of the thread, causes one, and reads the time of the
+ * sample. A throttled event takes no samples; then the thread sets its name to what it is already,
+ * and the event's COMM record has the time. That is the second way since a COMM goes to each
+ * recorder on the machine, and wakes their readers, ours among them. With -k it reads the POSIX
+ * clock.
  *
  * Threads: only the thread that called clock_open(), because the event watches that thread.
  */
@@ -19,6 +22,7 @@ struct clock {
 	int id;
 	int fd;	      /* else the event; -1: it could not be opened */
 	void *memory; /* of its ring: header page and a page of data */
+	void *page;   /* that is faulted in; NULL: there is none */
 	size_t page_size;
 	struct ring ring;
 };

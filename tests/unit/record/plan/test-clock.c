@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/clock_ns.h"
@@ -53,7 +54,7 @@ static void test_posix(void **state)
 	refusal = 0;
 }
 
-/* More times than the ring has room for. The thread keeps its name. */
+/* More times than the ring has room for, and samples are taken of. The thread keeps its name. */
 static void test_kernels(void **state)
 {
 	const struct sample_opts opts = {0};
@@ -75,6 +76,43 @@ static void test_kernels(void **state)
 	prctl(PR_GET_NAME, after);
 	assert_string_equal(name, after);
 	assert_int_equal(clock_now(&c), 0);
+}
+
+/* Another recorder has no record of it. */
+static void test_quiet(void **state)
+{
+	const struct sample_opts opts = {0};
+	struct pd_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.flags = PD_ATTR_COMM | PD_ATTR_SAMPLE_ID_ALL | PD_ATTR_EXCLUDE_KERNEL |
+			 PD_ATTR_EXCLUDE_HV,
+	};
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	struct perf_event_mmap_page *other;
+	struct clock c;
+	void *memory;
+	int fd;
+
+	(void)state;
+	clock_open(&c, &opts);
+	fd = perf_event_open(&attr, 0, -1, -1);
+	if (c.fd < 0 || fd < 0 || perf_event_map(fd, size, PERF_EVENT_CONSUME, &memory))
+		skip(); /* no events may be opened here */
+	other = memory;
+	/* Long enough that what was sampled before is no reason to throttle. */
+	for (unsigned int i = 0; i < 5; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+		assert_true(clock_now(&c) > 0);
+	}
+	assert_int_equal(other->data_head, 0);
+	prctl(PR_SET_NAME, "renamed");
+	assert_true(other->data_head > 0);
+	perf_event_unmap(memory, size);
+	close(fd);
+	clock_close(&c);
 }
 
 static void test_none(void **state)
@@ -102,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_posix),
 		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_none),
 	};
 
