@@ -774,11 +774,31 @@ TRIGGER_SCRIPT = '''ringtail record -S --trigger every:200ms -e auxsim/bytes=256
 sed 's/^/asked.err: /' asked.err
 ringtail script --header -i asked.data | sed -n 's/^# snapshot.*, \\(.*\\)/asked.by: \\1/p; s/^#   trace .* in /asked.took: /p'
 finished asked
+
+faults() {
+	awk '{ print $10 }' /proc/$pid/task/$pid/stat
+}
+ringtail record -S --snapshot-scope=all -a -e auxsim/bytes=16384/ -m 64K,1M -o first.data 2>first.err & pid=$!
+up $pid; sleep 2
+before=$(faults); ringtail ctl --pid $pid snapshot >/dev/null; echo "first.faults: $(($(faults) - before))"
+kill -TERM $pid; wait $pid; finished first
 '''
 
 
+def trigger_guest():
+    return aux_guest('aux-triggers', 'amd64', '6.1', CPUS, PARANOID + STORM_HEAD + TRIGGER_SCRIPT + WARNINGS)
+
+
+def test_first_aux_snapshot_waits_for_no_pages():
+    g = trigger_guest()
+    check_readable(g, 'first')
+    assert trace(g, 'first')['records'] > 10000, trace(g, 'first')
+    # 256 pages of each area that is read, and as many of its copy.
+    assert int(said(g, 'first.faults')) < 200, said(g, 'first.faults')
+
+
 def test_triggers_of_aux_snapshots():
-    g = aux_guest('aux-triggers', 'amd64', '6.1', CPUS, PARANOID + STORM_HEAD + TRIGGER_SCRIPT + WARNINGS)
+    g = trigger_guest()
     calm(g)
     assert said(g, 'asked') == '0', g.log
     check_readable(g, 'asked')

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/clock_ns.h"
 #include "base/human.h"
+#include "record/aux/room.h"
 #include "record/plan/options.h"
 #include "sys/kernel/priority.h"
 #include "sys/kernel/thread.h"
@@ -28,19 +29,8 @@
 /* A flag in a mark: the writer ends here. The rest of a mark is the number of the command. */
 #define MARK_END (1ull << 63)
 
-/* Room that the main thread fills. Of these sizes it is kept and used again. */
-#define ROOM_LEAST (64u << 10)
-#define ROOM_MOST  (17u << 20)
-#define SPARE_MOST ((size_t)64 << 20) /* bytes of room that is kept, of a worker */
-
 /* The main thread writes so much itself. While it writes it serves nothing else. */
 #define DIRECT_MOST ((size_t)8 << 20)
-
-struct room {
-	struct room *next;
-	size_t size, len; /* bytes of the memory and of the records in it */
-	uint8_t records[];
-};
 
 struct worker {
 	struct worker_opts opts;
@@ -65,9 +55,8 @@ struct worker {
 	pthread_cond_t turned; /* reads, held, waived or busy has changed */
 	bool hung_up, full, ended;
 	struct room *handed, **handed_end; /* by the main thread, in this order */
-	struct room *spare;
-	size_t handed_bytes; /* not yet written */
-	size_t spare_bytes;  /* of the memory in @spare */
+	size_t handed_bytes;		   /* not yet written */
+	struct room_store spare;
 	struct error err;
 };
 
@@ -113,22 +102,12 @@ failed:
 	return rc;
 }
 
-static void free_rooms(struct room *room)
-{
-	struct room *next;
-
-	for (; room; room = next) {
-		next = room->next;
-		free(room);
-	}
-}
-
 void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
-	free_rooms(w->handed);
-	free_rooms(w->spare);
+	rooms_free(w->handed);
+	rooms_free(w->spare.first);
 	overwrite_drain_free(w->overwrite);
 	reader_free(w->reader);
 	fifo_free(w->fifo);
@@ -413,23 +392,16 @@ static int write_run(struct worker *w, const struct run *run, struct error *err)
 	return rc || !w->opts.unbuffered ? rc : flush(w, err);
 }
 
-static bool is_kept(size_t size)
-{
-	return size >= ROOM_LEAST && size <= ROOM_MOST;
-}
-
 static void was_written(struct worker *w, struct room *room)
 {
+	bool kept;
+
 	pthread_mutex_lock(&w->lock);
 	w->handed_bytes -= room->len;
-	if (is_kept(room->size) && w->spare_bytes + room->size <= SPARE_MOST) {
-		room->next = w->spare;
-		w->spare = room;
-		w->spare_bytes += room->size;
-		room = NULL;
-	}
+	kept = room_keep(&w->spare, room);
 	pthread_mutex_unlock(&w->lock);
-	free(room);
+	if (!kept)
+		free(room);
 }
 
 /*
@@ -623,52 +595,32 @@ void worker_ask(struct worker *w, enum worker_command command)
 	notify(w->wake);
 }
 
-/* Sizes in steps, so that room for one area serves for the next one. */
-static size_t room_size(size_t len)
+void worker_make_room(struct worker *w, size_t len)
 {
-	size_t size = ROOM_LEAST;
-
-	if (len > ROOM_MOST || len < ROOM_LEAST / 2)
-		return len;
-	while (size < len)
-		size += size / 2;
-	return size < ROOM_MOST ? size : ROOM_MOST;
+	room_add(&w->spare, len);
 }
 
 uint8_t *worker_room(struct worker *w, size_t len)
 {
-	struct room **at, *room = NULL;
+	struct room *room;
 
-	len = room_size(len);
 	pthread_mutex_lock(&w->lock);
-	for (at = &w->spare; is_kept(len) && *at && !room;) {
-		if ((*at)->size >= len) {
-			room = *at;
-			*at = room->next;
-			w->spare_bytes -= room->size;
-		} else {
-			at = &(*at)->next;
-		}
-	}
+	room = room_take(&w->spare, len);
 	pthread_mutex_unlock(&w->lock);
-	if (!room) {
-		room = malloc(sizeof(*room) + len);
-		if (!room)
-			return NULL;
-		room->size = len;
-	}
-	return room->records;
+	if (!room)
+		room = room_new(len);
+	return room ? room->records : NULL;
 }
 
 void worker_drop_room(uint8_t *records)
 {
-	free(records - offsetof(struct room, records));
+	free(room_of(records));
 }
 
 /* The caller holds the lock. */
 static void hand(struct worker *w, uint8_t *records, size_t len)
 {
-	struct room *room = (struct room *)(records - offsetof(struct room, records));
+	struct room *room = room_of(records);
 
 	room->next = NULL;
 	room->len = len;

@@ -91,6 +91,12 @@ void worker_ask(struct worker *w, enum worker_command command);
  */
 uint8_t *worker_room(struct worker *w, size_t len);
 
+/*
+ * Before worker_start(): makes room for @len bytes, with its pages, that a later worker_room()
+ * returns. Does nothing without memory, or if much room waits already.
+ */
+void worker_make_room(struct worker *w, size_t len);
+
 /* Frees room that is not handed back. */
 void worker_drop_room(uint8_t *records);
 

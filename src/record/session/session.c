@@ -279,6 +279,8 @@ static int session_start(struct session *s, struct error *err)
 	if (!rc)
 		rc = make_watches(s, err);
 	rotation_watch(&s->rotation, &s->output);
+	if (!rc && s->memory.traces)
+		snapshot_make_room(&s->memory.snapshot);
 	if (!rc)
 		rc = crew_start(&s->crew, err);
 	if (rc)

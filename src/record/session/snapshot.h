@@ -65,7 +65,13 @@ struct snapshot {
 enum outcome snapshot_take(struct snapshot *s, struct output *out,
 			   const struct snapshot_request *requests, size_t nr, struct error *err);
 
-/* The same without a flight: the trace of the AUX areas, by the workers, which run. */
+/*
+ * Before the workers start: makes room for the trace of a snapshot. In the first one, often the
+ * only one, events would be stopped for as long as each page takes to be had.
+ */
+void snapshot_make_room(struct snapshot *s);
+
+/* snapshot_take() without a flight: the trace of the AUX areas, by the workers, which run. */
 enum outcome snapshot_take_traces(struct snapshot *s, const struct snapshot_request *requests,
 				  size_t nr, struct error *err);
 

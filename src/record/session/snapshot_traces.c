@@ -126,6 +126,34 @@ int snapshot_write_traces(struct snapshot *s, struct output *out, struct error *
 /* --- by the workers ------------------------------------------------------------------------------
  */
 
+/* Bytes of the largest record of @area. */
+static size_t most_of(const struct snapshot *s, const struct aux_area *area)
+{
+	uint64_t most = s->plan->opts->aux.snapshot_size;
+
+	if (!most || most > area->ring.size)
+		most = area->ring.size;
+	return sizeof(struct pd_auxtrace_record) + pd_auxtrace_padded(most);
+}
+
+void snapshot_make_room(struct snapshot *s)
+{
+	const struct aux_areas *areas = &s->crew->aux;
+	/* All areas together are to have as much as one. */
+	bool one = s->plan->target != TARGET_CPUS && s->plan->opts->aux.scope == AUX_SCOPE_AREA;
+
+	for (size_t i = 0; i < s->crew->nr; i++) {
+		bool done = false;
+
+		for (size_t j = 0; !done && j < areas->nr; j++) {
+			if (s->crew->worker_of[areas->areas[j].index] != i)
+				continue;
+			worker_make_room(s->crew->workers[i], most_of(s, &areas->areas[j]));
+			done = one;
+		}
+	}
+}
+
 /* Room with @record in it, or NULL. */
 static uint8_t *log_room(struct worker *w, const struct pd_snapshot_record *record)
 {

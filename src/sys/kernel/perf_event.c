@@ -97,11 +97,14 @@ int perf_event_map_aux(int fd, void *ring, size_t data_size, size_t size,
 {
 	struct perf_event_mmap_page *page = ring;
 	int prot = access == PERF_EVENT_OVERWRITE ? PROT_READ : PROT_READ | PROT_WRITE;
+	int flags = MAP_SHARED;
 	void *map;
 
 	page->aux_offset = (uint64_t)sysconf(_SC_PAGESIZE) + data_size;
 	page->aux_size = size;
-	map = mmap(NULL, size, prot, MAP_SHARED, fd, (off_t)page->aux_offset);
+	/* What is overwritten is read while events are stopped: no time for page faults. */
+	flags |= access == PERF_EVENT_OVERWRITE ? MAP_POPULATE : 0;
+	map = mmap(NULL, size, prot, flags, fd, (off_t)page->aux_offset);
 	if (map == MAP_FAILED)
 		return -errno;
 	*ret = map;

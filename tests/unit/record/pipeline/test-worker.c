@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "perfdata/abi.h"
@@ -401,6 +402,37 @@ static void handed_records_are_written_now(void **state)
 		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
 }
 
+static long page_faults(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return usage.ru_minflt;
+}
+
+/* Only such room is there in full. What is too large to be kept is not made. */
+static void room_is_made_ahead(void **state)
+{
+	struct lab *lab = *state;
+	struct worker *w = lab->workers[0];
+	long before;
+	uint8_t *p;
+
+	worker_make_room(w, 1 << 20);
+	worker_make_room(w, 18 << 20);
+	before = page_faults();
+	p = worker_room(w, 1 << 20);
+	assert_non_null(p);
+	memset(p, 1, 1 << 20);
+	assert_true(page_faults() - before < 64); /* of 256 pages */
+	worker_drop_room(p);
+	for (unsigned int i = 0; i < 100; i++)
+		worker_make_room(w, 4 << 20);
+	ask(lab, WORKER_FINISH);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(worker_join(lab->workers[i], NULL), 0);
+}
+
 static bool is_full(const struct worker_view *view)
 {
 	return view->full;
@@ -465,6 +497,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ring_is_taken_when_there_is_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_are_written, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_are_written_now, setup, teardown),
+		cmocka_unit_test_setup_teardown(room_is_made_ahead, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_fill_the_output, setup, teardown),
 		cmocka_unit_test_setup_teardown(handed_records_are_discarded, setup, teardown),
 		cmocka_unit_test_setup_teardown(never_started, setup, teardown),
