@@ -130,7 +130,7 @@ static int count_losses(struct output *out, const struct plan *plan, const struc
 /* --- finishing -----------------------------------------------------------------------------------
  */
 
-/* Lists the AUXTRACE records of all files. */
+/* Lists the AUXTRACE records of all files. A stream has none: perf fails at a list in it. */
 static int list_traces(const struct output *out, struct pd_auxtrace_index *ret)
 {
 	size_t nr, capacity = 0;
@@ -153,7 +153,7 @@ static int list_traces(const struct output *out, struct pd_auxtrace_index *ret)
 static int add_trace_index(const struct output *out, struct feature_set *set, struct buf *b)
 {
 	struct pd_auxtrace_index index = {0};
-	int rc = list_traces(out, &index);
+	int rc = out->pipe ? 0 : list_traces(out, &index);
 
 	if (!rc && index.nr)
 		rc = pd_feature_auxtrace_encode(b, &index);

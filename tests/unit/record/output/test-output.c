@@ -12,6 +12,7 @@
 
 #include "data-walk.h"
 #include "process-limits.h"
+#include "perfdata/aux_record.h"
 #include "perfdata/feature.h"
 #include "record/output/output.h"
 #include "tree.h"
@@ -300,16 +301,31 @@ static void test_directory(void **state)
 	}
 }
 
+/* Makes @fd the standard output. Returns the one before. */
+static int redirect(int fd)
+{
+	int kept = dup(STDOUT_FILENO);
+
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	return kept;
+}
+
+static void restore(int kept, int fd)
+{
+	dup2(kept, STDOUT_FILENO);
+	close(kept);
+	close(fd);
+}
+
 /* Workers that share a stream: one writer, closed once. */
 static void test_stream(void **state)
 {
 	struct setup *s = *state;
-	int kept = dup(STDOUT_FILENO);
-	int fd = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), kept;
 
 	assert_true(fd >= 0);
-	fflush(stdout);
-	dup2(fd, STDOUT_FILENO);
+	kept = redirect(fd);
 	s->opts.path = "-";
 	create(s, &s->out, 2);
 	for (size_t i = 0; i < 3; i++)
@@ -318,10 +334,61 @@ static void test_stream(void **state)
 	finish(s, &s->out);
 	assert_int_equal(output_deleted_samples(&s->out), 0);
 	output_release(&s->out);
-	dup2(kept, STDOUT_FILENO);
-	close(kept);
-	close(fd);
+	restore(kept, fd);
 	assert_readable(s, s->path);
+}
+
+static void write_trace(struct lane *lane)
+{
+	static const uint8_t trace[64];
+	const struct pd_auxtrace a = {.size = sizeof(trace), .cpu = 2};
+	struct pd_auxtrace_record record;
+	const struct run run = {.a = (const void *)&record,
+				.a_len = sizeof(record),
+				.b = trace,
+				.b_len = sizeof(trace),
+				.cpu = 2};
+
+	pd_auxtrace_encode(&a, &record);
+	assert_int_equal(sink_write(lane->chain, &run, NULL), 0);
+}
+
+static bool lists_traces(const char *path)
+{
+	struct data_file *df;
+	const uint8_t *p;
+	size_t len;
+	bool listed;
+
+	assert_int_equal(data_open(path, false, &df, NULL), 0);
+	find(df); /* the features of a stream are among its records */
+	listed = !data_feature(df, HEADER_AUXTRACE, &p, &len);
+	assert_no_notes(df);
+	data_close(df);
+	return listed;
+}
+
+/* A file lists its traces. Streams do not: perf fails at a list in one. */
+static void test_lists_of_traces(void **state)
+{
+	struct setup *s = *state;
+	int kept, fd;
+
+	create(s, &s->out, 1);
+	write_trace(output_lane(&s->out, 0));
+	finish(s, &s->out);
+	output_release(&s->out);
+	assert_true(lists_traces(s->path));
+	fd = open(s->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	assert_true(fd >= 0);
+	kept = redirect(fd);
+	s->opts.path = "-";
+	create(s, &s->out, 1);
+	write_trace(output_lane(&s->out, 0));
+	finish(s, &s->out);
+	output_release(&s->out);
+	restore(kept, fd);
+	assert_false(lists_traces(s->path));
 }
 
 /* Losses before output_count() are the first output's, those behind it the next one's. */
@@ -526,11 +593,17 @@ static void test_not_created(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OUTPUT_TEST(test_file),	       OUTPUT_TEST(test_losses_of_old_kernels),
-		OUTPUT_TEST(test_directory),   OUTPUT_TEST(test_stream),
-		OUTPUT_TEST(test_rotation),    OUTPUT_TEST(test_roll_back),
-		OUTPUT_TEST(test_abandoned),   OUTPUT_TEST(test_places),
-		OUTPUT_TEST(test_discarded),   OUTPUT_TEST(test_limit),
+		OUTPUT_TEST(test_file),
+		OUTPUT_TEST(test_losses_of_old_kernels),
+		OUTPUT_TEST(test_directory),
+		OUTPUT_TEST(test_stream),
+		OUTPUT_TEST(test_lists_of_traces),
+		OUTPUT_TEST(test_rotation),
+		OUTPUT_TEST(test_roll_back),
+		OUTPUT_TEST(test_abandoned),
+		OUTPUT_TEST(test_places),
+		OUTPUT_TEST(test_discarded),
+		OUTPUT_TEST(test_limit),
 		OUTPUT_TEST(test_not_created),
 	};
 
