@@ -51,8 +51,7 @@ void aux_ids_place(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32
 {
 	uint32_t idx;
 
-	if (*cpu == UINT32_MAX)
-		aux_ids_ring(ids, id, cpu, tid, &idx);
+	aux_ids_ring(ids, id, cpu, tid, &idx);
 }
 
 void aux_ids_release(struct aux_ids *ids)

@@ -24,14 +24,11 @@ struct aux_ids {
 /* Takes a record of any type; ignores others than ID_INDEX. Returns 0 or -ENOMEM. */
 int aux_ids_add(struct aux_ids *ids, const struct data_record *rec);
 /*
- * Sets the place of the event with @id, if *@cpu is UINT32_MAX and the place known. With a CPU,
- * *@tid remains.
+ * Sets the place of the ring of the event with @id, if known. A record of a thread's ring may have
+ * a CPU, but its ring has none. With a CPU, *@tid remains.
  */
 void aux_ids_place(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid);
-/*
- * Sets place and index of the ring of the event with @id, if known. An AUX record of a thread's
- * ring may have a CPU, but its ring has none.
- */
+/* Sets the index of the ring, too. */
 void aux_ids_ring(const struct aux_ids *ids, uint64_t id, uint32_t *cpu, uint32_t *tid,
 		  uint32_t *idx);
 /* Frees the memory; accepts zeroes. */

@@ -85,8 +85,11 @@ static uint64_t pmu_number(const struct aux_info_source *s, const struct plan_ev
 		       : (uint64_t)value;
 }
 
+/* The trace of a task's ring is of that task: perf would ask the switches of CPU -1 for another. */
 static unsigned int switches(const struct plan *plan)
 {
+	if (plan->task_rings)
+		return 0;
 	for (size_t i = 0; i < plan->nr; i++)
 		if (plan->events[i].attr.flags & PD_ATTR_CONTEXT_SWITCH)
 			return plan->target == TARGET_CPUS ? SWITCHES_OF_CPUS : SWITCHES_OF_TASKS;
@@ -242,7 +245,8 @@ int aux_info_build(const struct aux_info_source *source, struct buf *b)
 	const struct plan *plan = source->plan;
 	int rc = source->conv ? pd_time_conv_encode(b, source->conv) : 0;
 
-	if (!rc && plan->aux_mode == AUX_SAMPLE)
+	/* The records of a task's ring have CPUs, but their ring has none. */
+	if (!rc && (plan->aux_mode == AUX_SAMPLE || plan->task_rings))
 		rc = add_ids(source->opened, b);
 	for (size_t i = 0; !rc && i < plan->nr; i++) {
 		const struct plan_event *event = &plan->events[i];

@@ -99,7 +99,10 @@ static int plan_frequency(const struct plan_opts *opts, const struct limits *lim
 	return 0;
 }
 
-/* If rings are by CPU, samples have their CPU, so that a report can show losses by CPU. */
+/*
+ * If rings are by CPU, samples have their CPU, so that a report can show losses by CPU. Of a trace
+ * perf reads the switches of tasks by CPU, and fails at one without.
+ */
 static bool any_cpu_field(const struct plan *plan, const struct plan_opts *opts,
 			  const struct event_list *list)
 {
@@ -107,7 +110,7 @@ static bool any_cpu_field(const struct plan *plan, const struct plan_opts *opts,
 	    opts->scheduling.count)
 		return true;
 	for (size_t i = 0; i < list->count; i++)
-		if (list->specs[i].attr.type == PERF_TYPE_TRACEPOINT)
+		if (list->specs[i].attr.type == PERF_TYPE_TRACEPOINT || list->specs[i].aux)
 			return true;
 	return false;
 }

@@ -139,6 +139,21 @@ static void a_threads_ring_is_found_by_id(void **state)
 	assert_int_equal(aux_index_setup(&f->x, 0).aux_flags, PERF_AUX_FLAG_TRUNCATED);
 }
 
+static void a_sample_of_a_threads_ring_is_found_by_id(void **state)
+{
+	const struct pd_id_entry entry = {.id = IMAGE_ID, .idx = 1, .cpu = -1, .tid = 8};
+	static const uint8_t trace[64];
+	struct fixture *f = *state;
+
+	assert_int_equal(pd_id_index_encode(&f->im.b, &entry, 1), 0);
+	aux_image_sample(&f->im, 20, 3, 8, trace, 16);
+	aux_image_sample(&f->im, 30, 2, 8, trace, 16);
+	read_index(f, 0);
+	assert_int_equal(f->x.nr_rings, 1);
+	assert_int_equal(f->x.rings[0].cpu, NONE);
+	assert_int_equal(f->x.rings[0].tid, 8);
+}
+
 static void each_aux_record_of_coresight_ends_a_run(void **state)
 {
 	const uint64_t priv[] = {1, 5 | (uint64_t)AUX_IMAGE_PMU << 32, 0};
@@ -367,6 +382,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(flags_of_aux_records_end_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_threads_ring_is_found_by_id, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sample_of_a_threads_ring_is_found_by_id, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(each_aux_record_of_coresight_ends_a_run, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(snapshots_have_numbers_and_times, setup, teardown),

@@ -128,7 +128,6 @@ static void test_intel_pt(void **state)
 	lab_init(&lab, TESTS_DATA "/sysfs-aux/event_trace", "intel_pt", 11);
 	lab.events[1].attr.flags = PD_ATTR_CONTEXT_SWITCH;
 	lab.plan.aux_mode = AUX_SNAPSHOT;
-	lab.plan.task_rings = true;
 	words = build(&lab, PD_AUXTRACE_INTEL_PT, &nr);
 	assert_int_equal(words[0], 11);
 	assert_int_equal(words[4], 0); /* no conversion of times is known */
@@ -136,7 +135,7 @@ static void test_intel_pt(void **state)
 	assert_int_equal(words[6], 0);
 	assert_int_equal(words[7], 0); /* the trace has no time stamps */
 	assert_int_equal(words[8], 1);
-	assert_int_equal(words[9], 0);
+	assert_int_equal(words[9], 1);
 	assert_int_equal(words[15], 24);
 	assert_int_equal(words[17], 1);
 
@@ -155,6 +154,39 @@ static void test_intel_pt(void **state)
 		assert_string_equal((const char *)&words[17], filters[i]);
 		assert_int_equal(words[nr - 1], 1);
 	}
+	buf_release(&lab.b);
+}
+
+/* perf finds the thread of a task's ring by the ring, and the ring of its records by their ids. */
+static void test_intel_pt_of_a_tasks_ring(void **state)
+{
+	struct open_ring ring = {.kind = RING_AUX, .cpu = -1};
+	struct open_fd fd = {.id = 11, .cpu = -1, .task = 70};
+	const struct opened opened = {
+		.fds = &fd, .nr_fds = 1, .rings = &ring, .nr_rings = 1, .nr_places = 1};
+	const struct pd_id_entry expected = {11, 0, (uint64_t)-1, 70};
+	const struct perf_event_header *hdr;
+	const uint64_t *words;
+	struct pd_record r;
+	struct lab lab;
+
+	lab_init(&lab, TESTS_DATA "/sysfs-aux/intel_pt", "intel_pt", 6);
+	lab.events[0].attr.config = 1 << 10;
+	lab.events[0].attr.flags = PD_ATTR_CONTEXT_SWITCH;
+	lab.plan.target = TARGET_TASKS;
+	lab.plan.task_rings = true;
+	lab.source.opened = &opened;
+	assert_int_equal(aux_info_build(&lab.source, &lab.b), 0);
+	hdr = (const void *)lab.b.data;
+	assert_int_equal(hdr->type, PERF_RECORD_ID_INDEX);
+	assert_int_equal(pd_record_decode(hdr, NULL, &r), 0);
+	assert_int_equal(r.id_index.nr, 1);
+	assert_memory_equal(r.id_index.entries, &expected, sizeof(expected));
+	hdr = (const void *)(lab.b.data + hdr->size);
+	assert_int_equal(hdr->type, PERF_RECORD_AUXTRACE_INFO);
+	words = (const uint64_t *)(const void *)((const char *)hdr + 16);
+	assert_int_equal(words[7], 0);
+	assert_int_equal(words[9], 0);
 	buf_release(&lab.b);
 }
 
@@ -333,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_intel_pt_is_as_in_a_file_of_perf),
 		cmocka_unit_test(test_intel_pt),
+		cmocka_unit_test(test_intel_pt_of_a_tasks_ring),
 		cmocka_unit_test(test_ids_of_trace_in_samples),
 		cmocka_unit_test(test_cs_etm_is_as_in_a_file_of_perf),
 		cmocka_unit_test(test_trace_units_of_each_kind),

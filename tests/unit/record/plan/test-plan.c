@@ -224,6 +224,14 @@ static void test_aux_areas(void **state)
 	plan = make_aux(&opts, &user);
 	assert_int_equal(plan->aux_size, RECORD_AUX_SIZE_USER);
 	finish(&opts, plan);
+
+	/* perf fails at a switch without CPU, which rings by task do not need otherwise. */
+	opts = (struct plan_opts){.target = {.command = command, .no_inherit = true}};
+	plan = make_aux(&opts, &user);
+	assert_true(plan->task_rings);
+	for (size_t i = 0; i < plan->nr; i++)
+		assert_true(plan->events[i].attr.sample_type & PERF_SAMPLE_CPU);
+	finish(&opts, plan);
 }
 
 /* Overwritten areas need no watermark, and hold at least a snapshot. */
