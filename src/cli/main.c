@@ -113,6 +113,24 @@ static void print_features(void)
 		       features[i].macro);
 }
 
+/* At run time, only a topology tells the version of the library; it has another one for its API. */
+static void print_hwloc(void)
+{
+	unsigned int api = hwloc_get_api_version();
+	const char *version = NULL;
+	hwloc_topology_t topology;
+
+	if (hwloc_topology_init(&topology))
+		return;
+	if (!hwloc_topology_set_synthetic(topology, "pu:1") && !hwloc_topology_load(topology))
+		version = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology), "hwlocVersion");
+	if (version)
+		printf("  hwloc %s\n", version);
+	else
+		printf("  hwloc API %u.%u.%u\n", api >> 16, api >> 8 & 0xff, api & 0xff);
+	hwloc_topology_destroy(topology);
+}
+
 int cmd_version(int argc, char **argv)
 {
 	static const struct argp_child children[] = {{&help_argp, 0, NULL, 0}, {0}};
@@ -122,7 +140,6 @@ int cmd_version(int argc, char **argv)
 		.children = children,
 		.parser = parse_version};
 	static const char *const lacks[] = {RINGTAIL_LACKS};
-	unsigned int hwloc = hwloc_get_api_version();
 	bool build_options = false;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &build_options))
@@ -133,7 +150,7 @@ int cmd_version(int argc, char **argv)
 	printf("  elfutils %d.%d\n", _ELFUTILS_VERSION / 1000, _ELFUTILS_VERSION % 1000);
 	printf("  capstone %d.%d\n", CS_API_MAJOR, CS_API_MINOR);
 	printf("  jansson %s\n", jansson_version_str());
-	printf("  hwloc %u.%u.%u\n", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
+	print_hwloc();
 	for (size_t i = 0; i < sizeof(lacks) / sizeof(*lacks); i++)
 		if (*lacks[i])
 			printf("  %s\n", lacks[i]);

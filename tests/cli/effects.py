@@ -103,6 +103,8 @@ def test_options_before_the_command(bench):
     versions = bench.out('version')
     for option in '-v', '-vv', '--version':
         lab.expect(option, bench.out(option) == versions)
+    hwloc = subprocess.run(['pkg-config', '--modversion', 'hwloc'], capture_output=True, text=True, check=False).stdout.strip()
+    lab.expect('the version of hwloc, not of its API', not hwloc or f'  hwloc {hwloc}\n' in versions, hwloc, versions)
     lab.expect('--build-options', re.search(r'^ +zstd: \[ on +\]  # HAVE_ZSTD_SUPPORT$',
                                             bench.out('version', '--build-options'), re.M))
     lab.expect('-p goes on', 'work' in bench.out('-p', 'report', '-i', data, '--stdio', '-s', 'comm'))
