@@ -393,6 +393,22 @@ def test_report_skip_empty(bench):
     lab.expect('a table for an event without samples', count == [1, 1, 2], count)
 
 
+def test_report_of_a_cut_file(bench):
+    """A file that ends within what names its machine is cut, wherever within; behind it, it is not."""
+    with open(bench.local('sched.data'), 'rb') as f:
+        whole = f.read()
+    at, size, bits = *struct.unpack_from('<QQ', whole, 40), struct.unpack_from('<Q', whole, 72)[0]
+    places = {}
+    for n, feature in enumerate(bit for bit in range(64) if bits >> bit & 1):
+        places[feature] = struct.unpack_from('<Q', whole, at + size + 16 * n)[0]
+    path = bench.path('cut.data')
+    for name, feature, cut in ('the host', 3, True), ('the release', 4, True), ('the architecture', 6, True), ('the CPUs', 7, False):
+        with open(path, 'wb') as f:
+            f.write(whole[:places[feature]])
+        _, err = bench.say('report', '-i', path, '--stdio', '-s', 'comm', status=1)
+        lab.expect(f'cut before {name}', ('the file ends before the description of its machine' in err) == cut, err)
+
+
 def test_report_raw_trace(bench):
     data = bench.local('schedrec.data')
     states = [set(rows(bench, data, '-s', 'prev_state', '-t', ',', *more).split()) for more in ([], ['--raw-trace'])]

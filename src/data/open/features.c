@@ -70,10 +70,12 @@ static bool has_bit(const uint64_t bits[4], unsigned int feature)
 /* Whether the file ends before what names its machine, of @announced features. */
 static bool lacks_machine(const struct data_file *df, const uint64_t announced[4], int have)
 {
-	const uint64_t *found = df->header.features;
+	static const unsigned int names[] = {HEADER_HOSTNAME, HEADER_OSRELEASE, HEADER_ARCH};
+	bool lacks = !have;
 
-	return !have || (has_bit(announced, HEADER_HOSTNAME) && !has_bit(found, HEADER_HOSTNAME)) ||
-	       (has_bit(announced, HEADER_OSRELEASE) && !has_bit(found, HEADER_OSRELEASE));
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		lacks |= has_bit(announced, names[i]) && !has_bit(df->header.features, names[i]);
+	return lacks;
 }
 
 int features_read(struct data_file *df)
