@@ -18,7 +18,8 @@
 /* kallsyms has no sizes; a function ends within so many bytes. */
 #define FUNCTION_MAX ((uint64_t)1 << 20)
 #define PAGE	     ((uint64_t)4096)
-#define SPANS_MAX    200u /* readers look at no more segments than 256 */
+#define SPANS_MAX    200u		 /* readers look at no more segments than 256 */
+#define BRIDGED_MAX  ((uint64_t)4 << 30) /* bytes; modules are within 2 GB of the kernel */
 #define BLOCK	     ((size_t)1 << 16)
 
 /* --- where code is -------------------------------------------------------------------------------
@@ -65,20 +66,62 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Makes one of spans that are no more than @gap apart. */
-static void merge_spans(struct kcore_parts *s, uint64_t gap)
+/* Makes one of spans that touch, which @s has in order. */
+static void merge_touching(struct kcore_parts *s)
 {
 	size_t nr = 0;
 
 	for (size_t i = 1; i < s->nr; i++) {
 		struct kcore_part *last = &s->at[nr];
 
-		if (s->at[i].start > last->end && s->at[i].start - last->end > gap)
+		if (s->at[i].start > last->end)
 			s->at[++nr] = s->at[i];
 		else if (last->end < s->at[i].end)
 			last->end = s->at[i].end;
 	}
 	s->nr = s->nr ? nr + 1 : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Bridges the @nr smallest gaps between the spans. Returns 0; -ENOMEM; or -E2BIG if more than
+ * BRIDGED_MAX bytes would have to be read for it: the spans are then as they were.
+ */
+static int bridge_gaps(struct kcore_parts *s, size_t nr)
+{
+	uint64_t *gaps = calloc(s->nr, sizeof(*gaps)), bridged = 0, widest;
+	size_t equal = 0, kept = 0;
+
+	if (!gaps)
+		return -ENOMEM;
+	for (size_t i = 1; i < s->nr; i++)
+		gaps[i - 1] = s->at[i].start - s->at[i - 1].end;
+	qsort(gaps, s->nr - 1, sizeof(*gaps), by_size);
+	widest = gaps[nr - 1];
+	for (size_t i = 0; i < nr; i++) {
+		bridged += gaps[i] < BRIDGED_MAX ? gaps[i] : BRIDGED_MAX;
+		equal += gaps[i] == widest;
+	}
+	free(gaps);
+	if (bridged > BRIDGED_MAX)
+		return -E2BIG;
+	for (size_t i = 1; i < s->nr; i++) {
+		struct kcore_part *last = &s->at[kept];
+		uint64_t gap = s->at[i].start - last->end;
+
+		if (gap < widest || (gap == widest && equal && equal--))
+			last->end = s->at[i].end;
+		else
+			s->at[++kept] = s->at[i];
+	}
+	s->nr = kept + 1;
+	return 0;
 }
 
 /* Finds code by the text of kallsyms, which was read from @path. */
@@ -101,9 +144,15 @@ static int find_code(const struct buf *text, const char *path, struct kcore_part
 	if (rc)
 		return error_set(err, rc, "out of memory");
 	qsort(ret->at, ret->nr, sizeof(*ret->at), by_start);
-	for (uint64_t gap = 0; !gap || ret->nr > SPANS_MAX; gap = gap ? 2 * gap : PAGE)
-		merge_spans(ret, gap);
-	return 0;
+	merge_touching(ret);
+	if (ret->nr > SPANS_MAX)
+		rc = bridge_gaps(ret, ret->nr - SPANS_MAX);
+	if (rc == -E2BIG)
+		return error_set(err, rc,
+				 "--kcore: the kernel's code is in %zu pieces too far apart for a "
+				 "copy of %u",
+				 ret->nr, SPANS_MAX);
+	return rc ? error_set(err, rc, "out of memory") : 0;
 }
 
 /* --- the copy ------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 
 #define TEXT	0xffffffff81000000ULL
 #define MODULES 0xffffffffc0000000ULL
+#define BPF	0xffffc90000000000ULL
 #define MB	(1ULL << 20)
 
 /* The segments of the kernel's file: text, modules, and other memory, which is not copied. */
@@ -22,6 +23,7 @@ static const struct {
 	{TEXT, 2 * MB, 4096},
 	{MODULES, 64 * MB, 4096 + 2 * MB},
 	{0xffff888000000000, MB, 4096 + 66 * MB},
+	{BPF, 2048 * MB, 4096 + 67 * MB},
 };
 #define NR (sizeof(segments) / sizeof(segments[0]))
 
@@ -190,6 +192,66 @@ static int copy(const struct tree *t, struct error *err)
 	return kcore_copy(t->root, path, err);
 }
 
+/* Makes a list of 300 functions: between the first @near a page is left, behind each other @gap. */
+static void make_scattered(const struct tree *t, unsigned int near, uint64_t gap)
+{
+	char text[32768];
+	uint64_t addr = BPF;
+	int n = snprintf(text, sizeof(text), "%llx T _stext\n%llx T _etext\n", TEXT, TEXT + 4096);
+
+	for (unsigned int i = 0; i < 300; i++) {
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%llx t f\t[bpf]\n",
+			      (unsigned long long)addr);
+		addr += MB + (i < near ? 4096 : gap);
+	}
+	tree_file(t, "kallsyms", text);
+}
+
+static void test_bridges_the_smallest_gaps(void **state)
+{
+	struct elf_image img = ELF_IMAGE_INIT;
+	struct error err = ERROR_INIT;
+	uint64_t copied = 0;
+	char path[PATH_MAX];
+	struct tree t;
+	GElf_Phdr ph;
+	size_t n;
+
+	(void)state;
+	tree_make(&t);
+	make_scattered(&t, 150, 3 * MB);
+	make_kcore(&t, NR);
+	assert_int_equal(copy(&t, &err), 0);
+	tree_path(&t, "out/kcore_dir/kcore", path);
+	assert_int_equal(elf_image_open(path, &img, &err), 0);
+	assert_int_equal(elf_getphdrnum(img.elf, &n), 0);
+	assert_int_equal(n, 200);
+	for (size_t i = 0; i < n; i++) {
+		assert_non_null(gelf_getphdr(img.elf, (int)i, &ph));
+		copied += ph.p_filesz;
+	}
+	/* A page of text, 300 functions, and a page for each of 101 bridges. */
+	assert_int_equal(copied, 4096 + 300 * MB + 101 * 4096);
+	elf_image_close(&img);
+	tree_remove(&t);
+}
+
+static void test_bridges_are_bounded(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct tree t;
+
+	(void)state;
+	tree_make(&t);
+	make_scattered(&t, 0, MB << 10);
+	make_kcore(&t, NR);
+	assert_int_equal(copy(&t, &err), -E2BIG); /* 101 GB */
+	assert_non_null(strstr(err.text, "in 301 pieces too far apart"));
+	make_scattered(&t, 0, (uint64_t)1 << 35);
+	assert_int_equal(copy(&t, &err), -E2BIG);
+	tree_remove(&t);
+}
+
 static void test_errors_say_why(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -312,6 +374,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_code_is_copied),
+		cmocka_unit_test(test_bridges_the_smallest_gaps),
+		cmocka_unit_test(test_bridges_are_bounded),
 		cmocka_unit_test(test_errors_say_why),
 		cmocka_unit_test(test_a_full_disk),
 	};
