@@ -278,11 +278,27 @@ size_t cfi_section_memory(const struct cfi_section *s)
 	return s->data.cap + s->search.cap + s->cap * sizeof(*s->fde);
 }
 
+/*
+ * Reads the entry at @at. BOLT leaves an empty entry right before another one with the same start,
+ * and the index has only the first of them: then reads the second.
+ */
+static bool read_indexed(const struct cfi_section *s, uint64_t at, struct cfi_entry *ret)
+{
+	struct raw_entry raw;
+
+	*ret = (struct cfi_entry){0};
+	if (at >= s->data.len || !raw_entry_read(s, at, &raw) || raw.is_cie)
+		return false;
+	if (read_fde(s, &raw, ret))
+		return true;
+	return ret->start && ret->start == ret->end && raw_entry_read(s, raw.next, &raw) &&
+	       !raw.is_cie && read_fde(s, &raw, ret);
+}
+
 /* Finds the entry of @addr in the linker's index. Returns as cfi_section_row() does. */
 static int search_entry(const struct cfi_section *s, uint64_t addr, struct cfi_entry *ret)
 {
 	size_t lo = 0, hi = s->search_nr;
-	struct raw_entry raw;
 	uint64_t at;
 
 	/* the last entry that begins at or before @addr */
@@ -297,10 +313,7 @@ static int search_entry(const struct cfi_section *s, uint64_t addr, struct cfi_e
 	if (!lo)
 		return -ENOENT;
 	at = s->search_addr + (uint64_t)(int64_t)search_word(s, lo - 1, 1) - s->addr;
-	if (at >= s->data.len || !raw_entry_read(s, at, &raw) || raw.is_cie ||
-	    !read_fde(s, &raw, ret) || addr < ret->start || addr >= ret->end)
-		return -ENOENT;
-	return 0;
+	return read_indexed(s, at, ret) && addr >= ret->start && addr < ret->end ? 0 : -ENOENT;
 }
 
 /* The same in the own index. */

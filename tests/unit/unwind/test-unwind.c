@@ -512,6 +512,37 @@ static void test_indices(void **state)
 	free((uint8_t *)(uintptr_t)stack.data);
 }
 
+/* BOLT leaves an empty entry before that of a function, and the index leads to the empty one. */
+static void test_an_empty_entry_before(void **state)
+{
+	const struct unwind_arch *arch = unwind_arch_find(NULL, PERF_SAMPLE_REGS_ABI_64);
+	/* A CIE; then for 0x2000 an FDE of no bytes, one of 16 bytes, and one of 0x2010. */
+	static const uint8_t entries[] = {
+		20, 0,	  0,	0,    0,    0,	  0, 0,	 1,  'z', 'R', 0,  1, 0x78, 16, 1,    0x1b,
+		12, 7,	  8,	0x90, 1,    0,	  0, 16, 0,  0,	  0,   28, 0, 0,    0,	0xe0, 0x0f,
+		0,  0,	  0,	0,    0,    0,	  0, 0,	 0,  0,	  16,  0,  0, 0,    48, 0,    0,
+		0,  0xcc, 0x0f, 0,    0,    16,	  0, 0,	 0,  0,	  0,   0,  0, 16,   0,	0,    0,
+		68, 0,	  0,	0,    0xc8, 0x0f, 0, 0,	 16, 0,	  0,   0,  0, 0,    0,	0};
+	/* Behind its head, which is read before: starts and entries. */
+	static const uint32_t index[] = {0, 0, 0, 0x2000, 0x1000 + 24, 0x2010, 0x1000 + 64};
+	struct cfi_section s = {.addr = 0x1000, .eh = true, .word = 8, .search_nr = 2};
+	struct cfi_row *row = NULL;
+
+	if (!arch)
+		skip();
+	assert_int_equal(buf_append(&s.data, entries, sizeof(entries)), 0);
+	assert_int_equal(buf_append(&s.search, index, sizeof(index)), 0);
+	for (uint64_t addr = 0x2000; addr < 0x2020; addr += 5) {
+		assert_int_equal(cfi_section_row(&s, arch, addr, &row), 0);
+		free(row);
+	}
+	assert_int_equal(cfi_section_row(&s, arch, 0x1fff, &row), -ENOENT);
+	assert_int_equal(cfi_section_row(&s, arch, 0x2020, &row), -ENOENT);
+	s.data.len = 44; /* nothing is behind the empty one */
+	assert_int_equal(cfi_section_row(&s, arch, 0x2000, &row), -ENOENT);
+	cfi_section_release(&s);
+}
+
 #define TEXT  0x10000ull /* of no file: no call frame information */
 #define DATA  0x30000ull
 #define VDSO  0x50000ull
@@ -749,6 +780,7 @@ int main(void)
 		cmocka_unit_test(test_restored_registers),
 		cmocka_unit_test(test_saved_words),
 		cmocka_unit_test(test_indices),
+		cmocka_unit_test(test_an_empty_entry_before),
 		cmocka_unit_test(test_guesses),
 		cmocka_unit_test_setup_teardown(test_start, place_new, place_free),
 		cmocka_unit_test(test_signals),
