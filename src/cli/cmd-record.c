@@ -209,7 +209,11 @@ static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 			 pid, pid);
 		return;
 	}
-	if (tasks->nr && !cmd->off_cpu)
+	if (!tasks->nr || cmd->off_cpu)
+		return;
+	if (task_process(tasks->ids[0]) < 0)
+		complain("process %d ended, and had no event until then", tasks->ids[0]);
+	else
 		complain("process %d had no event in that time; if it waits, --off-cpu records for "
 			 "what",
 			 task_process(tasks->ids[0]));

@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -277,6 +278,18 @@ def test_a_process_that_waits_all_the_time(lab):
     wait_for(lambda: open(f'/proc/{sleeper.pid}/stat', encoding='utf-8').read().split()[2] == 'S', what='a sleeping process')
     said = lab.run('record', '-p', str(sleeper.pid), '--duration', '200ms', '-o', 'p.data').stderr
     assert f'process {sleeper.pid} had no event in that time; if it waits, --off-cpu records for what' in said, said
+    # One that is gone when the recorder looks still has its number.
+    recorder = lab.start('record', '-e', 'page-faults', '-p', str(sleeper.pid), '-o', 'gone.data')
+    wait_for(lambda: os.path.exists(lab.path('gone.data')), what='a recording')
+    time.sleep(0.5)
+    recorder.send_signal(signal.SIGSTOP)
+    sleeper.kill()
+    sleeper.wait()
+    recorder.send_signal(signal.SIGCONT)
+    said = recorder.communicate(timeout=60)[1]
+    assert f'process {sleeper.pid} ended, and had no event until then' in said, said
+    sleeper = lab.spawn('sleep', '600')
+    wait_for(lambda: open(f'/proc/{sleeper.pid}/stat', encoding='utf-8').read().split()[2] == 'S', what='a sleeping process')
     said = lab.run('record', '--off-cpu', '-i', '-p', str(sleeper.pid), '--duration', '200ms', '-o', 'p.data', release=True).stderr
     if ' 0 samples' not in said:
         raise Skip(f'the process was switched: {said}')
