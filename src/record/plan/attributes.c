@@ -122,8 +122,9 @@ static void set_start(struct plan_event *event, const struct attributes_common *
 }
 
 /*
- * With :S the leader's samples carry the counts of the group. The members do not sample; reporters
- * make their samples from the leader's, with the same fields.
+ * With :S the leader's samples carry the counts of the group, or those of the second event, if the
+ * leader is an AUX event, which takes none. The others do not sample; reporters make their samples
+ * from these, with the same fields.
  */
 static void set_read(struct plan_event *event, const struct event_spec *spec)
 {
@@ -137,7 +138,7 @@ static void set_read(struct plan_event *event, const struct event_spec *spec)
 		attr->read_format |= PERF_FORMAT_GROUP;
 		attr->flags &= ~PD_ATTR_INHERIT;
 	}
-	if (!event->members && !spec->explicit_period) {
+	if (!event->aux && !event->leads_samples && !spec->explicit_period) {
 		attr->flags &= ~PD_ATTR_FREQ;
 		attr->sample_period = 0;
 	}
@@ -228,6 +229,8 @@ static void complete_aux(struct plan_event *event, const struct event_spec *spec
 		attr->flags &= ~PD_ATTR_EXCLUDE_GUEST;
 	if (spec->inherit == 0)
 		attr->flags &= ~PD_ATTR_INHERIT;
+	if (event->members > 1)
+		set_read(event, spec);
 	set_level(attr, c->opts);
 }
 

@@ -145,6 +145,7 @@ static int plan_add(struct plan *plan, const struct event_spec *spec, size_t fir
 		event->members = 0;
 		plan->events[event->leader].members++;
 	}
+	event->leads_samples = event->leader + plan->events[event->leader].aux == plan->nr - 1;
 	if (!same_string(event->cgroup, plan->events[event->leader].cgroup))
 		return error_set(err, -EINVAL,
 				 "'%s' and the leader of its group, '%s', have different cgroups: "

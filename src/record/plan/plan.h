@@ -71,6 +71,7 @@ struct plan_event {
 	bool all_tasks;	      /* of whole CPUs, also where the plan records tasks */
 	bool overwrite;	      /* its samples go to overwrite rings */
 	bool aux;	      /* its PMU writes a trace into an AUX area */
+	bool leads_samples;   /* :S of its group: its samples have the counts of all */
 	const char *pmu;      /* with @aux: the name of its PMU; the options' */
 	bool precise_max;     /* lower attr's precise_ip until the kernel accepts it */
 	bool modifier_given;  /* the user gave :u, :k, …: do not change them */

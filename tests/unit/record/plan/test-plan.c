@@ -234,6 +234,36 @@ static void test_aux_areas(void **state)
 	finish(&opts, plan);
 }
 
+/* The second event samples for the group of an AUX event, and all counts are read with it. */
+static void test_aux_leads_group_that_is_read(void **state)
+{
+	static const uint64_t periods[] = {1, 1000, 0};
+
+	for (int leader = 0; leader < 2; leader++) {
+		struct plan_opts opts = {.target.command = command, .sample.period = 1000};
+		struct error err = ERROR_INIT;
+		const struct plan_event *e;
+		struct plan *plan;
+
+		assert_int_equal(event_parse(&opts.events,
+					     leader ? "page-faults,{cpu-clock,cs,faults}:S"
+						    : "{cpu-clock,cs,faults}:S",
+					     NULL, &err),
+				 0);
+		opts.events.specs[leader].aux = true;
+		opts.events.specs[leader].pmu = strdup("trace");
+		assert_int_equal(plan_new(&opts, &user, NULL, &plan, &err), 0);
+		e = plan->events + leader;
+		for (size_t i = 0; i < 3; i++) {
+			assert_int_equal(e[i].attr.sample_period, periods[i]);
+			assert_false(e[i].attr.flags & (PD_ATTR_INHERIT | PD_ATTR_FREQ));
+			assert_true(e[i].attr.sample_type & PERF_SAMPLE_READ);
+			assert_true(e[i].attr.read_format & PERF_FORMAT_GROUP);
+		}
+		finish(&opts, plan);
+	}
+}
+
 /* Overwritten areas need no watermark, and hold at least a snapshot. */
 static void test_aux_snapshots(void **state)
 {
@@ -789,6 +819,7 @@ int main(void)
 		cmocka_unit_test(test_whole_system),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_aux_areas),
+		cmocka_unit_test(test_aux_leads_group_that_is_read),
 		cmocka_unit_test(test_aux_snapshots),
 		cmocka_unit_test(test_aux_config),
 		cmocka_unit_test(test_aux_period),
