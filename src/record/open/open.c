@@ -241,6 +241,15 @@ static int map_aux(struct open_ring *ring, const struct plan *plan, int fd)
 		plan->aux_mode == AUX_FULL ? PERF_EVENT_CONSUME : PERF_EVENT_OVERWRITE, &ring->aux);
 }
 
+static uint64_t data_size_of(const struct plan *plan, enum ring_kind kind)
+{
+	switch (kind) {
+	case RING_SIDEBAND: return plan->sideband_size;
+	case RING_AUX: return plan->beside_size;
+	default: return plan->ring_size;
+	}
+}
+
 /* Maps the ring with its first event, and sends the records of its other events there. */
 static int map_ring(struct opened *o, const struct plan *plan, const struct open_fd *f)
 {
@@ -252,9 +261,7 @@ static int map_ring(struct opened *o, const struct plan *plan, const struct open
 	if (ring->memory) {
 		rc = perf_event_set_output(f->fd, ring->fds[0]);
 	} else {
-		ring->data_size = ring->kind == RING_SIDEBAND || ring->kind == RING_AUX
-					  ? plan->sideband_size
-					  : plan->ring_size;
+		ring->data_size = data_size_of(plan, ring->kind);
 		rc = perf_event_map(f->fd, ring->data_size, access, &ring->memory);
 		if (!rc && ring->kind == RING_AUX)
 			rc = map_aux(ring, plan, f->fd);

@@ -446,6 +446,11 @@ int plan_list_threads(struct plan *plan)
 
 #define WAKE_MAX (1ull << 20) /* bytes */
 
+static uint64_t wake_at(uint64_t bytes)
+{
+	return bytes / 4 < WAKE_MAX ? bytes / 4 : WAKE_MAX;
+}
+
 /*
  * A ring of samples wakes the reader when it is a quarter full, or at WAKE_MAX; the rest holds the
  * records that come until the reader runs. Measured, CPU time of the recorder a sample in a storm:
@@ -462,14 +467,16 @@ void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 {
 	plan->ring_size = bytes;
 	plan->sideband_size = sideband;
+	plan->beside_size = plan->opts->ring_size && bytes > sideband ? bytes : sideband;
 	for (size_t i = 0; i < plan->nr; i++) {
 		struct plan_event *event = &plan->events[i];
 		const uint64_t watermarks[RING_KINDS] = {
-			[RING_SAMPLES] = bytes / 4 < WAKE_MAX ? bytes / 4 : WAKE_MAX,
+			[RING_SAMPLES] = wake_at(bytes),
 			[RING_OVERWRITTEN] = bytes,
 			[RING_SIDEBAND] = PLAN_SIDEBAND_WAKE,
 			/* The area has a watermark of its own: plan_set_aux_size(). */
-			[RING_AUX] = plan->aux_mode == AUX_FULL ? sideband / 4 : PLAN_AUX_WAKE,
+			[RING_AUX] = plan->aux_mode == AUX_FULL ? wake_at(plan->beside_size)
+								: PLAN_AUX_WAKE,
 		};
 
 		event->attr.flags |= PD_ATTR_WATERMARK;

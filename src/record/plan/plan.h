@@ -95,7 +95,8 @@ struct plan {
 	bool unbuffered;	/* each record wakes the reader */
 	bool raise_files;	/* RLIMIT_NOFILE may be raised for the descriptors */
 	uint64_t ring_size;	/* bytes of data in a ring of samples */
-	uint64_t sideband_size; /* bytes of data in a ring of sideband, and of AUX events */
+	uint64_t sideband_size; /* bytes of data in a ring of sideband */
+	uint64_t beside_size;	/* bytes of data in the ring beside an AUX area */
 	enum aux_mode aux_mode;
 	uint64_t aux_size;	   /* bytes of an AUX area */
 	size_t online;		   /* CPUs online */
@@ -126,7 +127,10 @@ int plan_set_command(struct plan *plan, pid_t pid);
  */
 int plan_list_threads(struct plan *plan);
 
-/* Sets the data sizes of sample and sideband rings, in bytes, and the watermarks. */
+/*
+ * Sets the data sizes of sample and sideband rings, in bytes, and the watermarks. Rings beside AUX
+ * areas are as large as those of sideband, or as -m asks if that is more.
+ */
 void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband);
 
 /* Sets the size of AUX areas, in bytes, and their watermark. */

@@ -105,7 +105,7 @@ static void test_aux_areas(void **state)
 		assert_int_equal(ring->memory != NULL, ring->kind != RING_OVERWRITTEN);
 		if (ring->aux) {
 			assert_int_equal(ring->aux_size, lab.plan->aux_size);
-			assert_int_equal(ring->data_size, lab.plan->sideband_size);
+			assert_int_equal(ring->data_size, lab.plan->beside_size);
 		}
 	}
 	lab_close(&lab);

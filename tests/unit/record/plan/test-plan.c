@@ -264,6 +264,27 @@ static void test_aux_leads_group_that_is_read(void **state)
 	}
 }
 
+/* The ring beside an area has its AUX records: a larger one, which the user asked for, loses fewer.
+ */
+static void test_rings_beside_aux_areas(void **state)
+{
+	static const struct {
+		uint64_t asked, size;
+	} rows[] = {{0, PLAN_SIDEBAND_SIZE}, {64 << 10, PLAN_SIDEBAND_SIZE}, {8 << 20, 8 << 20}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan_opts opts = {.target.all_cpus = true, .ring_size = rows[i].asked};
+		struct plan *plan = make_aux(&opts, &root);
+
+		assert_int_equal(plan->beside_size, rows[i].size);
+		assert_int_equal(plan->sideband_size, PLAN_SIDEBAND_SIZE);
+		assert_true(plan->events[0].attr.wakeup_events <= rows[i].size / 4);
+		plan_set_ring_size(plan, plan->ring_size / 2, plan->sideband_size / 2);
+		assert_int_equal(plan->beside_size, rows[i].size / 2);
+		finish(&opts, plan);
+	}
+}
+
 /* Overwritten areas need no watermark, and hold at least a snapshot. */
 static void test_aux_snapshots(void **state)
 {
@@ -820,6 +841,7 @@ int main(void)
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_aux_areas),
 		cmocka_unit_test(test_aux_leads_group_that_is_read),
+		cmocka_unit_test(test_rings_beside_aux_areas),
 		cmocka_unit_test(test_aux_snapshots),
 		cmocka_unit_test(test_aux_config),
 		cmocka_unit_test(test_aux_period),
