@@ -50,9 +50,31 @@ static void print_loss(const struct session *s, const struct loss_entry *e, uint
 	if (e->cpu >= 0)
 		snprintf(cpu, sizeof(cpu), " on CPU %d", e->cpu);
 	snprintf(share, sizeof(share), percent < 10 ? "%.2g" : "%.0f", percent);
+	if (!session_event_samples(s, e->event)) {
+		complain_at(LOG_WARNING, "lost %s record%s of %s%s: %s",
+			    human_count(e->count, text), plural_s(e->count),
+			    session_event_name(s, e->event), cpu, loss_cause_text(e->cause));
+		return;
+	}
 	complain_at(LOG_WARNING, "lost %s%s%s%s (%s %%): %s", human_count(e->count, text),
 		    known ? " of " : "", known ? session_event_name(s, e->event) : "", cpu, share,
 		    loss_cause_text(e->cause));
+}
+
+/* Rings beside AUX areas are smaller by default than those of samples, for which -m is, too. */
+static void advise_beside(const struct session *s)
+{
+	uint64_t want = 2 * session_beside_size(s);
+
+	if (want < session_ring_size(s))
+		want = session_ring_size(s);
+	if (want < 1 << 20)
+		want = 1 << 20;
+	complain("larger rings beside the AUX areas lose fewer records: try -m %lluM%s",
+		 (unsigned long long)want >> 20,
+		 session_ring_wanted(s)
+			 ? ", and raise kernel.perf_event_mlock_kb or 'ulimit -l' for it"
+			 : "");
 }
 
 /* Prints advice for each cause of loss that occurred. */
@@ -60,10 +82,14 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 			 const struct loss *loss)
 {
 	uint64_t now = session_ring_size(s), wanted = session_ring_wanted(s), ring = now;
-	bool met[LOSS_CAUSES] = {false};
+	bool met[LOSS_CAUSES] = {false}, beside = false;
 
-	for (size_t i = 0; i < loss->nr; i++)
-		met[loss->entries[i].cause] = true;
+	for (size_t i = 0; i < loss->nr; i++) {
+		bool samples = session_event_samples(s, loss->entries[i].event);
+
+		met[loss->entries[i].cause] |= samples || loss->entries[i].cause != LOSS_RING;
+		beside |= !samples && loss->entries[i].cause == LOSS_RING;
+	}
 	/* Below the default size, advise the default first. */
 	if (ring < RECORD_RING_SIZE)
 		ring = RECORD_RING_SIZE / 2;
@@ -76,6 +102,8 @@ static void print_advice(const struct session *s, const struct record_opts *opts
 		complain("larger rings lose less: try -m %lluM, or take fewer samples (-F, -c, "
 			 "--filter)",
 			 (unsigned long long)ring * 2 >> 20);
+	if (beside)
+		advise_beside(s);
 	if (met[LOSS_PAUSED])
 		complain("--overwrite pauses a ring while ringtail drains it: rotate less often, "
 			 "or use -M SIZE instead, which pauses nothing");
@@ -167,10 +195,15 @@ static uint64_t written_samples(const struct session *s, const struct session_re
 	return session_memory(s, &f) ? f.written : r->samples;
 }
 
+static uint64_t lost_samples(const struct session_result *r)
+{
+	return r->loss->total - r->lost_records;
+}
+
 /* Returns the number of samples taken and lost. Samples of -M that were not written were taken. */
 static uint64_t offered_samples(const struct session *s, const struct session_result *r)
 {
-	uint64_t offered = taken_samples(s, r) + r->loss->total;
+	uint64_t offered = taken_samples(s, r) + lost_samples(r);
 	struct history_figures f;
 
 	for (size_t i = 0; session_memory(s, &f) && i < r->loss->nr; i++)
@@ -231,19 +264,41 @@ static void name_truncated(const struct session_result *r, struct buf *out)
 			   plural_s(r->truncated->total));
 }
 
+/* Of a stop nobody knows what the hardware would have written, and a lost record may be of one. */
+static bool lost_unknown(const struct session_result *r)
+{
+	const struct aux_sums *sums = &r->trace;
+
+	return sums->truncated || sums->unreported ||
+	       (sums->mode == AUX_FULL && (sums->lost_records || r->lost_records));
+}
+
+static void print_trace_size(const struct session_result *r)
+{
+	char written[16], lost[16];
+
+	complain("trace: %s of %zu AUX area%s, %s%s lost", human_size(r->trace_written, written),
+		 r->trace.areas, plural_s(r->trace.areas),
+		 !lost_unknown(r) ? ""
+		 : r->trace_lost  ? "at least "
+				  : "an unknown amount",
+		 lost_unknown(r) && !r->trace_lost ? "" : human_size(r->trace_lost, lost));
+}
+
 /* What the AUX areas had, and what of it is missing, by cause. */
 static void print_trace(const struct record_command *cmd, const struct session_result *r)
 {
 	const struct aux_sums *sums = &r->trace;
-	char written[16], lost[16];
 
 	if (!sums->areas)
 		return;
 	/* Trace in samples counts as a part of them. */
-	if (sums->mode != AUX_SAMPLE && (!cmd->quiet || r->trace_lost))
-		complain("trace: %s of %zu AUX area%s, %s lost",
-			 human_size(r->trace_written, written), sums->areas, plural_s(sums->areas),
-			 human_size(r->trace_lost, lost));
+	if (sums->mode != AUX_SAMPLE && (!cmd->quiet || r->trace_lost || lost_unknown(r)))
+		print_trace_size(r);
+	if (sums->unreported)
+		complain("an AUX area was full, or records of its stops were lost, %llu time%s, "
+			 "and ringtail started the trace again: what is missing there is not known",
+			 (unsigned long long)sums->unreported, plural_s(sums->unreported));
 	if (sums->truncated)
 		complain("the kernel stopped the trace %llu time%s, because an AUX area was full, "
 			 "and ringtail started it again %llu time%s: record a larger area with "
@@ -267,9 +322,12 @@ static void print_result(struct session *s, const struct record_command *cmd,
 	struct buf name = {0}, truncated = {0};
 
 	name_truncated(r, &truncated);
+	if (r->lost_records)
+		buf_printf(&truncated, ", %s other record%s lost",
+			   human_count(r->lost_records, lost), plural_s(r->lost_records));
 	name_outputs(r, r->outputs ? r->outputs - 1 : 0, &name);
 	print_losses(s, &cmd->opts, r->truncated, taken_samples(s, r));
-	print_losses(s, &cmd->opts, r->loss, taken_samples(s, r) + r->loss->total);
+	print_losses(s, &cmd->opts, r->loss, taken_samples(s, r) + lost_samples(r));
 	if (!cmd->quiet)
 		print_overwritten(s, r->overwritten);
 	if (!cmd->quiet)
@@ -286,9 +344,9 @@ static void print_result(struct session *s, const struct record_command *cmd,
 	if (!cmd->quiet || r->loss->total || r->truncated->total)
 		complain("%.*s: %s sample%s, %s lost%.*s, %s, %.2f s", (int)name.len,
 			 (const char *)name.data, human_count(written, samples), plural_s(written),
-			 human_count(r->loss->total, lost), (int)truncated.len,
+			 human_count(lost_samples(r), lost), (int)truncated.len,
 			 (const char *)truncated.data, human_size(r->bytes, size), r->seconds);
-	explain_nothing(cmd, taken_samples(s, r) + r->loss->total);
+	explain_nothing(cmd, taken_samples(s, r) + lost_samples(r));
 	buf_release(&truncated);
 	buf_release(&name);
 }
@@ -314,7 +372,7 @@ static void print_saved(const struct session *s, const struct record_command *cm
 		 (int)name.len, (const char *)name.data,
 		 r->at_least || !strcmp(opts->output.path, "-") ? "at least " : "",
 		 human_count(r->samples, samples), plural_s(r->samples),
-		 human_count(r->loss->total, lost));
+		 human_count(lost_samples(r), lost));
 	buf_release(&name);
 }
 
@@ -393,9 +451,8 @@ static int report_result(struct session *s, const struct record_command *cmd, bo
 	 */
 	if (result.gone || result.last_given_up)
 		return EXIT_ERROR;
-	if (cmd->fail_on_loss &&
-	    (result.loss->total || result.truncated->total || result.missed_cpus ||
-	     result.trace_lost || result.trace.truncated))
+	if (cmd->fail_on_loss && (result.loss->total || result.truncated->total ||
+				  result.missed_cpus || result.trace_lost || lost_unknown(&result)))
 		return EXIT_LOSS;
 	return status_of_command(cmd, &result);
 }

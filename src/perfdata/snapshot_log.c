@@ -70,6 +70,8 @@ enum {
 	WORD_AUX_LOST,
 	WORD_AUX_TRUNCATED,
 	WORD_AUX_RESTARTS,
+	WORD_AUX_UNREPORTED,
+	WORD_AUX_LOST_RECORDS,
 	WORDS_AUX_RING,
 };
 
@@ -140,6 +142,8 @@ static void put_aux_ring(const struct pd_aux_ring *a, uint64_t *words)
 	words[WORD_AUX_LOST] = a->lost;
 	words[WORD_AUX_TRUNCATED] = a->truncated;
 	words[WORD_AUX_RESTARTS] = a->restarts;
+	words[WORD_AUX_UNREPORTED] = a->unreported;
+	words[WORD_AUX_LOST_RECORDS] = a->lost_records;
 }
 
 /* Copies @s, at most @max bytes with its NUL. Returns the end of the copy. */
@@ -266,6 +270,8 @@ static void take_aux_ring(const uint64_t *words, struct pd_aux_ring *ret)
 	ret->lost = words[WORD_AUX_LOST];
 	ret->truncated = words[WORD_AUX_TRUNCATED];
 	ret->restarts = words[WORD_AUX_RESTARTS];
+	ret->unreported = words[WORD_AUX_UNREPORTED];
+	ret->lost_records = words[WORD_AUX_LOST_RECORDS];
 }
 
 int pd_snapshot_decode(const struct perf_event_header *hdr, struct pd_snapshot_log *ret)

@@ -109,6 +109,8 @@ struct pd_aux_ring {
 	uint64_t lost;		 /* bytes that were read and could not be written */
 	uint64_t truncated;	 /* AUX records with PERF_AUX_FLAG_TRUNCATED */
 	uint64_t restarts;	 /* how often the recorder disabled and enabled a stopped event */
+	uint64_t unreported;	 /* stops without a record, and gaps in the records of stops */
+	uint64_t lost_records;	 /* of the ring beside the area */
 };
 
 enum pd_snapshot_kind {

@@ -39,18 +39,18 @@ static void put_time(FILE *out, uint64_t ns)
 
 static void put_rings(FILE *out, const struct aux_rings *r)
 {
-	fprintf(out, "#%7s %7s %7s %8s %14s %9s %9s %9s %10s %12s %8s\n", "ring", "cpu", "tid",
-		"mode", "bytes", "records", "truncated", "partial", "collisions", "lost bytes",
-		"restarts");
+	fprintf(out, "#%7s %7s %7s %8s %14s %9s %9s %9s %10s %12s %8s %10s %12s\n", "ring", "cpu",
+		"tid", "mode", "bytes", "records", "truncated", "partial", "collisions",
+		"lost bytes", "restarts", "unreported", "lost records");
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct aux_ring_figures *f = &r->rings[i];
 
 		put_ids(out, f->idx, f->cpu, f->tid);
 		fprintf(out,
 			" %8s %14" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %10" PRIu64
-			" %12" PRIu64 " %8" PRIu64 "\n",
+			" %12" PRIu64 " %8" PRIu64 " %10" PRIu64 " %12" PRIu64 "\n",
 			mode_of(f), f->bytes, f->records, f->truncated, f->partial, f->collisions,
-			f->lost, f->restarts);
+			f->lost, f->restarts, f->unreported, f->lost_records);
 	}
 }
 
@@ -105,10 +105,15 @@ static int put_members(json_t *o, uint32_t idx, uint32_t cpu, uint32_t tid,
 static int put_ring_json(json_t *list, const struct aux_ring_figures *f)
 {
 	const struct member all[] = {
-		{"bytes", f->bytes},	       {"records", f->records},
-		{"truncated", f->truncated},   {"partial", f->partial},
-		{"collisions", f->collisions}, {"lost_bytes", f->lost},
+		{"bytes", f->bytes},
+		{"records", f->records},
+		{"truncated", f->truncated},
+		{"partial", f->partial},
+		{"collisions", f->collisions},
+		{"lost_bytes", f->lost},
 		{"restarts", f->restarts},
+		{"unreported_stops", f->unreported},
+		{"lost_records", f->lost_records},
 	};
 	json_t *o = json_object();
 	int rc = put_members(o, f->idx, f->cpu, f->tid, all, sizeof(all) / sizeof(all[0]));

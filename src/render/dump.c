@@ -345,6 +345,8 @@ static void put_aux_ring(FILE *out, const struct pd_aux_ring *a)
 	put_u64(out, "lost", a->lost);
 	put_u64(out, "truncated", a->truncated);
 	put_u64(out, "restarts", a->restarts);
+	put_u64(out, "unreported", a->unreported);
+	put_u64(out, "lost_records", a->lost_records);
 }
 
 /* A record of the snapshot log. */

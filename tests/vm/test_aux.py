@@ -298,6 +298,8 @@ PMU_SCRIPT = '''insmod /usr/lib/auxsim.ko || exit 1
 EVENT=auxsim/bytes=4096,period=200/u traced truncated full -m 64K,8K
 EVENT=auxsim/bytes=256,odd,flush/u traced odd full -m 64K,256K
 EVENT=auxsim/bytes=256,trunc=7,flush/u traced stopped full -m 64K,256K
+# So late that not even the records of the stops have room.
+STOPPED=30 EVENT=auxsim/bytes=64,period=300/u LOAD='roam 40000 1 8 4' traced unreported full --fail-on-loss -m 64K,16K
 for filter in 'filter calculate @ /usr/bin/roam' 'filter never_called @ /usr/bin/roam' \\
 	'tracestop never_called @ /usr/bin/roam' 'filter 0x1010/0x20 @ /usr/bin/roam'; do
 	FILTER=$filter LOAD='roam 300' traced filter full -m 64K,256K
@@ -333,6 +335,20 @@ def test_truncated_trace_is_counted_and_goes_on():
     assert 'truncated' in ' '.join(said_all(g, 'truncated.err')), said_all(g, 'truncated.err')
     length, published = numbers(g, 'truncated.bytes')
     assert length == published, (length, published)
+
+
+def test_lost_records_of_stops_are_a_loss_of_unknown_size():
+    g = pmu_guest()
+    found, err = trace(g, 'unreported'), '\n'.join(said_all(g, 'unreported.err'))
+    stops, records = numbers(g, 'unreported.unknown')
+    assert found['gaps'] > 0 and not found['twice'], found
+    assert stops > 0 and records > 0, (stops, records)
+    assert said(g, 'unreported') == '3', said(g, 'unreported')
+    assert 'areas, an unknown amount lost' in err and ' B lost' not in err, err
+    # No samples: the ring has none.
+    assert re.search(r'lost [\d,]+ records of auxsim.* on CPU \d: no room in the ring', err), err
+    assert re.search(r'data: 0 samples, 0 lost, [\d,]+ other records lost', err), err
+    assert 'larger rings beside the AUX areas lose fewer records: try -m 1M' in err, err
 
 
 def test_aux_events_that_the_kernel_stops_run_again():

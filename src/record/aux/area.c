@@ -192,6 +192,27 @@ static void look_at_start(struct aux_area *area, const struct perf_event_header 
 	area->runs = true;
 }
 
+/* The events run again after aux_area_restart(), whatever was lost. */
+static void stopped_unreported(struct aux_area *area)
+{
+	area->unreported += area->on && !area->stopped;
+	area->stopped = true;
+}
+
+/* A lost record may have been that of a stop. */
+static void look_at_lost(struct aux_area *area, const struct perf_event_header *h)
+{
+	uint64_t body[2]; /* id, count */
+
+	if (h->size < sizeof(*h) + sizeof(body))
+		return;
+	memcpy(body, h + 1, sizeof(body));
+	area->lost_records += body[1];
+	area->broken = area->runs = true;
+	if (!area->ring.overwrite)
+		stopped_unreported(area);
+}
+
 static void look_at(struct aux_area *area, const struct perf_event_header *h)
 {
 	switch (h->type) {
@@ -204,7 +225,7 @@ static void look_at(struct aux_area *area, const struct perf_event_header *h)
 		else
 			look_at_start(area, h);
 		break;
-	case PERF_RECORD_LOST: area->broken = area->runs = true; break;
+	case PERF_RECORD_LOST: look_at_lost(area, h); break;
 	}
 }
 
@@ -275,6 +296,15 @@ void aux_area_look_stopped(struct aux_area *area, uint64_t now)
 	aux_ring_settle(&area->ring, NULL, NULL, &more);
 	aux_stays_settle(&area->stays, more);
 	area->copied = true;
+	pthread_mutex_unlock(&area->lock);
+}
+
+void aux_area_full(struct aux_area *area)
+{
+	pthread_mutex_lock(&area->lock);
+	/* The kernel writes the record of a stop before it publishes the head. */
+	look_at_all(area);
+	stopped_unreported(area);
 	pthread_mutex_unlock(&area->lock);
 }
 

@@ -8,8 +8,8 @@
  * releases them, and the main thread before it takes a snapshot.
  *
  * Ownership: the areas refer to the rings and descriptors of struct opened, which outlives them.
- * Threads: aux_area_look() and aux_area_restart() are the reader's, the others the main thread's. A
- * lock, held briefly, guards what both use.
+ * Threads: aux_area_look(), _full() and _restart() are the reader's, the others the main thread's.
+ * A lock, held briefly, guards what both use.
  */
 #ifndef RINGTAIL_RECORD_AUX_AREA_H
 #define RINGTAIL_RECORD_AUX_AREA_H
@@ -49,8 +49,11 @@ struct aux_area {
 	uint64_t truncated; /* AUX records with that flag */
 	uint64_t partial, collisions;
 	uint64_t restarts; /* times that the reader disabled and enabled the events */
-	uint64_t bytes;	   /* full trace: drained */
-	bool stopped;	   /* the kernel has stopped an event, or may have */
+	/* Full trace: stops that no record reports, and gaps in the records, which may have. */
+	uint64_t unreported;
+	uint64_t lost_records; /* that LOST records in the ring count */
+	uint64_t bytes;	       /* full trace: drained */
+	bool stopped;	       /* the kernel has stopped an event, or may have */
 };
 
 struct aux_areas {
@@ -91,6 +94,12 @@ void aux_area_look(struct aux_area *area);
 
 /* As aux_area_look(), when the events are disabled. A stop without a record ended at @now. */
 void aux_area_look_stopped(struct aux_area *area, uint64_t now);
+
+/*
+ * Full trace: the area is so full that the kernel may have stopped its events. If no record in the
+ * ring says so, its record was lost, or there is none.
+ */
+void aux_area_full(struct aux_area *area);
 
 /*
  * Full trace, when the area was drained: disables and enables events that the kernel has stopped.

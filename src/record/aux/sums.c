@@ -12,6 +12,8 @@ void aux_sums_get(const struct aux_areas *a, struct aux_sums *ret)
 		ret->partial += area->partial;
 		ret->collisions += area->collisions;
 		ret->restarts += area->restarts;
+		ret->unreported += area->unreported;
+		ret->lost_records += area->lost_records;
 	}
 }
 
@@ -34,6 +36,8 @@ void aux_sums_encode(const struct aux_area *area, struct pd_snapshot_record *ret
 				.area = area->ring.size,
 				.truncated = area->truncated,
 				.restarts = area->restarts,
+				.unreported = area->unreported,
+				.lost_records = area->lost_records,
 			},
 	};
 

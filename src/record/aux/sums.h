@@ -17,6 +17,8 @@ struct aux_sums {
 	uint64_t truncated;	      /* times that the kernel had no room and stopped the trace */
 	uint64_t partial, collisions; /* AUX records with these flags */
 	uint64_t restarts;	      /* of events by the recorder */
+	uint64_t unreported;	      /* stops without a record, or gaps in the records */
+	uint64_t lost_records;
 };
 
 /* Adds up all areas. */

@@ -600,7 +600,8 @@ static uint64_t take_trace(struct reader *r, struct reader_ring *rr, bool patien
 	rr->aux->bytes += take - left;
 	r->stats.full += left > 0;
 	set_flag(r, &rr->aux_waits, left);
-	rr->aux->stopped |= is_full(ring, held);
+	if (is_full(ring, held))
+		aux_area_full(rr->aux);
 	if (!left)
 		aux_area_restart(rr->aux);
 	return take - left;

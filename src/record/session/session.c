@@ -613,6 +613,9 @@ static void result_of_trace(const struct session *s, struct session_result *ret)
 	aux_sums_get(&s->crew.aux, &ret->trace);
 	ret->trace_written = s->rotation.trace + s->saved_trace;
 	ret->trace_lost = s->output.trace_lost + s->memory.snapshot.trace_given_up;
+	for (size_t i = 0; i < s->rotation.loss.nr; i++)
+		if (!session_event_samples(s, s->rotation.loss.entries[i].event))
+			ret->lost_records += s->rotation.loss.entries[i].count;
 }
 
 void session_result(struct session *s, struct session_result *ret)
@@ -650,6 +653,16 @@ const char *session_event_name(const struct session *s, unsigned int index)
 	if (!s->plan || index >= s->plan->nr)
 		return "?";
 	return s->plan->events[index].dummy ? "maps, names and forks" : s->plan->events[index].name;
+}
+
+bool session_event_samples(const struct session *s, unsigned int index)
+{
+	return !s->plan || index >= s->plan->nr || !s->plan->events[index].aux;
+}
+
+uint64_t session_beside_size(const struct session *s)
+{
+	return s->plan ? s->plan->beside_size : 0;
 }
 
 uint64_t session_ring_size(const struct session *s)

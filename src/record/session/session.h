@@ -101,14 +101,15 @@ struct session_result {
 	const struct overwrite_count *overwritten; /* no loss */
 	struct aux_sums trace;
 	uint64_t trace_written, trace_lost; /* bytes; lost: not written after an error */
-	size_t snapshots;		    /* with -M */
-	size_t given_up;		    /* snapshots that found no room */
-	bool last_given_up;		    /* the snapshot at the end is among them */
-	bool started;			    /* false: it failed before, and nothing has changed */
-	bool misused;			    /* it failed because of wrong options */
-	int command_status;		    /* as a shell has it; 0 without a command */
-	int command_signal;		    /* what ended it, or 0 */
-	bool command_stopped;		    /* by SIGTERM, as recording had ended */
+	uint64_t lost_records; /* of @loss, of events with a trace: these have no samples */
+	size_t snapshots;      /* with -M */
+	size_t given_up;       /* snapshots that found no room */
+	bool last_given_up;    /* the snapshot at the end is among them */
+	bool started;	       /* false: it failed before, and nothing has changed */
+	bool misused;	       /* it failed because of wrong options */
+	int command_status;    /* as a shell has it; 0 without a command */
+	int command_signal;    /* what ended it, or 0 */
+	bool command_stopped;  /* by SIGTERM, as recording had ended */
 };
 void session_result(struct session *s, struct session_result *ret);
 
@@ -118,8 +119,14 @@ bool session_memory(const struct session *s, struct history_figures *ret);
 /* The name of event @index in messages about loss; "?" if there is none. */
 const char *session_event_name(const struct session *s, unsigned int index);
 
+/* Whether event @index, which may be unknown, has samples: one that writes a trace has none. */
+bool session_event_samples(const struct session *s, unsigned int index);
+
 /* Bytes of data in each ring. */
 uint64_t session_ring_size(const struct session *s);
+
+/* Returns the size of the rings beside AUX areas in bytes, 0 before the plan. */
+uint64_t session_beside_size(const struct session *s);
 
 /*
  * Returns the bytes that each ring would have if the user could lock more memory. 0: rings have the

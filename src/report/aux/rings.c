@@ -136,6 +136,8 @@ static int add_log(struct aux_rings *r, const struct data_record *rec)
 	if (!log.number) {
 		f->lost = log.aux.lost;
 		f->restarts = log.aux.restarts;
+		f->unreported = log.aux.unreported;
+		f->lost_records = log.aux.lost_records;
 		return 0;
 	}
 	if (array_grow(&r->takes, &r->cap_takes, r->nr_takes + 1, sizeof(*r->takes)))

@@ -17,8 +17,10 @@ struct aux_ring_figures {
 	enum pd_aux_mode mode;			 /* PD_AUX_MODES: unknown */
 	uint64_t bytes, records;		 /* of AUXTRACE records and samples; with padding */
 	uint64_t truncated, partial, collisions; /* AUX records with these flags */
-	uint64_t lost;	   /* bytes that the recorder read and could not write */
-	uint64_t restarts; /* of its events by the recorder */
+	uint64_t lost;	       /* bytes that the recorder read and could not write */
+	uint64_t restarts;     /* of its events by the recorder */
+	uint64_t unreported;   /* stops without a record, and gaps in the records of stops */
+	uint64_t lost_records; /* of the ring beside the area */
 };
 
 /* The trace that a snapshot took of a ring. */

@@ -218,6 +218,44 @@ static void truncated_events_are_restarted_once(void **state)
 	assert_int_equal(a->restarts, 1);
 }
 
+/*
+ * The kernel stops the events of a full area, and the record of it may be lost, or there is none:
+ * the loss is counted, once, and the events run again.
+ */
+static void stops_without_a_record_are_counted(void **state)
+{
+	struct lab *lab = *state;
+	struct aux_area *a = lab->areas.areas;
+
+	aux_areas_switch(&lab->areas, -1, true);
+	aux_area_full(a);
+	aux_area_full(a);
+	aux_area_restart(a);
+	assert_string_equal(calls, "d3e3");
+	assert_int_equal(a->unreported, 1);
+	/* A record that is not yet read explains it. */
+	put_aux(lab, 0, PERF_AUX_FLAG_TRUNCATED, 1);
+	aux_area_full(a);
+	aux_area_restart(a);
+	assert_int_equal(a->truncated, 1);
+	assert_int_equal(a->restarts, 2);
+	assert_int_equal(a->unreported, 1);
+	/* So may lost records, although the area is not full any more. */
+	put(lab, PERF_RECORD_LOST, 0, (const uint64_t[]){1, 40, 400}, 3);
+	put(lab, PERF_RECORD_LOST, 0, (const uint64_t[]){1, 2, 400}, 3);
+	aux_area_look(a);
+	aux_area_restart(a);
+	assert_string_equal(calls, "d3e3d3e3d3e3");
+	assert_int_equal(a->unreported, 2);
+	assert_int_equal(a->lost_records, 42);
+	/* What is switched off writes no trace that could be lost. */
+	aux_areas_switch(&lab->areas, -1, false);
+	aux_area_full(a);
+	aux_area_restart(a);
+	assert_int_equal(a->unreported, 2);
+	assert_string_equal(calls, "d3e3d3e3d3e3");
+}
+
 /* An event that the session has switched off stays off. */
 static void events_that_are_off_stay_off(void **state)
 {
@@ -304,6 +342,8 @@ static void stays_follow_from_records(void **state)
 	assert_true(a->stays.stays[2].joined && !a->stays.stays[3].joined);
 	assert_int_equal(a->stays.stays[2].begun, 0);
 	assert_int_equal(a->stays.stays[2].tail, 0);
+	/* Of an overwritten area no trace is lost for it. */
+	assert_int_equal(a->unreported, 0);
 	/* A head that moved without a record, found when the event is stopped. */
 	page_of(lab, 0)->aux_head = 1000;
 	aux_area_look_stopped(a, 500);
@@ -399,6 +439,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(events_are_switched, setup, teardown),
 		cmocka_unit_test_setup_teardown(truncated_events_are_restarted_once, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(stops_without_a_record_are_counted, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(events_that_are_off_stay_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(odd_records, setup, teardown),

@@ -18,7 +18,9 @@ static void test_sums(void **state)
 		 .truncated = 1,
 		 .partial = 2,
 		 .collisions = 3,
-		 .restarts = 4},
+		 .restarts = 4,
+		 .unreported = 5,
+		 .lost_records = 6},
 		{.mode = AUX_FULL, .bytes = 1ull << 40, .truncated = 10},
 		{.mode = AUX_FULL},
 	};
@@ -35,6 +37,8 @@ static void test_sums(void **state)
 	assert_int_equal(sums.partial, 2);
 	assert_int_equal(sums.collisions, 3);
 	assert_int_equal(sums.restarts, 4);
+	assert_int_equal(sums.unreported, 5);
+	assert_int_equal(sums.lost_records, 6);
 	areas = (struct aux_areas){0};
 	aux_sums_get(&areas, &sums);
 	assert_int_equal(sums.areas + sums.drained, 0);
@@ -59,6 +63,8 @@ static void test_record(void **state)
 					      .bytes = 1ull << 33,
 					      .truncated = 2,
 					      .restarts = 3,
+					      .unreported = 5,
+					      .lost_records = 6,
 					      .ring.size = 4096};
 		struct pd_snapshot_record record;
 		struct pd_snapshot_log log;
@@ -75,6 +81,8 @@ static void test_record(void **state)
 		assert_int_equal(log.aux.area, 4096);
 		assert_int_equal(log.aux.truncated, 2);
 		assert_int_equal(log.aux.restarts, 3);
+		assert_int_equal(log.aux.unreported, 5);
+		assert_int_equal(log.aux.lost_records, 6);
 	}
 }
 

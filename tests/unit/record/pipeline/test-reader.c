@@ -975,6 +975,7 @@ static void test_full_area_restarts(void **state)
 	reader_pass_all(t.reader, false);
 	assert_string_equal(switched, "de");
 	assert_int_equal(t.area.restarts, 1);
+	assert_int_equal(t.area.unreported, 1);
 	produce(&t, AREA / 2);
 	reader_pass_all(t.reader, false);
 	assert_string_equal(switched, "de");

@@ -195,7 +195,7 @@ static void fill_log(struct pd_snapshot_log *log)
 			.mode = (enum pd_aux_mode)(rand() % PD_AUX_MODES),
 			.scope = (enum pd_aux_scope)(rand() % PD_AUX_SCOPES),
 		};
-		for (uint64_t *word = &log->aux.window; word <= &log->aux.restarts; word++)
+		for (uint64_t *word = &log->aux.window; word <= &log->aux.lost_records; word++)
 			*word = (uint64_t)rand() << 25 | (uint64_t)rand();
 		return;
 	}

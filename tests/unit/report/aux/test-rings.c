@@ -48,7 +48,13 @@ static void put_sums(struct image *im, uint32_t id, enum pd_aux_mode mode, uint6
 {
 	const struct pd_snapshot_log log = {
 		.kind = PD_SNAPSHOT_AUX_RING,
-		.aux = {.idx = id, .cpu = id, .tid = id, .mode = mode, .lost = lost},
+		.aux = {.idx = id,
+			.cpu = id,
+			.tid = id,
+			.mode = mode,
+			.lost = lost,
+			.unreported = id + 1,
+			.lost_records = id + 2},
 	};
 	struct pd_snapshot_record r;
 
@@ -78,6 +84,8 @@ static void losses_of_no_ring(void **state)
 	read_rings(im, &r);
 	assert_int_equal(r.nr, 3);
 	assert_int_equal(r.rings[0].mode, PD_AUX_FULL);
+	assert_int_equal(r.rings[0].unreported, 4);
+	assert_int_equal(r.rings[0].lost_records, 5);
 	assert_int_equal(r.rings[1].mode, PD_AUX_MODES);
 	assert_int_equal(r.rings[2].mode, PD_AUX_MODES);
 	assert_int_equal(r.rings[2].lost, 99);
