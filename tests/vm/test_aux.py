@@ -300,6 +300,7 @@ EVENT=auxsim/bytes=256,odd,flush/u traced odd full -m 64K,256K
 EVENT=auxsim/bytes=256,trunc=7,flush/u traced stopped full -m 64K,256K
 # So late that not even the records of the stops have room.
 STOPPED=30 EVENT=auxsim/bytes=64,period=300/u LOAD='roam 40000 1 8 4' traced unreported full --fail-on-loss -m 64K,16K
+PAUSE=2 traced paused snapshot -S -m 64K,64K
 for filter in 'filter calculate @ /usr/bin/roam' 'filter never_called @ /usr/bin/roam' \\
 	'tracestop never_called @ /usr/bin/roam' 'filter 0x1010/0x20 @ /usr/bin/roam'; do
 	FILTER=$filter LOAD='roam 300' traced filter full -m 64K,256K
@@ -359,6 +360,15 @@ def test_aux_events_that_the_kernel_stops_run_again():
     assert truncated > 10 and restarts > 5, (truncated, restarts)
     length, published = numbers(g, 'stopped.bytes')
     assert length == published, (length, published)
+
+
+def test_aux_snapshots_do_not_reach_back_over_a_pause():
+    g = pmu_guest()
+    check_snapshots(g, 'paused')
+    for number in '1', '2', '3':
+        times = [[float(time) for time in line.split()[8:10]] for line in said_all(g, 'paused.take')
+                 if line.split()[0] == number and line.split()[7] != '0' and '-' not in line.split()[8:10]]
+        assert times and max(time[1] for time in times) - min(time[0] for time in times) < 2, (number, times)
 
 
 def test_trace_of_odd_length_is_whole():

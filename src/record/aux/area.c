@@ -114,21 +114,6 @@ uint64_t aux_area_reference(const struct aux_area *area, uint64_t time)
 	return time;
 }
 
-void aux_areas_switch(struct aux_areas *a, int event, bool on)
-{
-	for (size_t i = 0; i < a->nr; i++) {
-		struct aux_area *area = &a->areas[i];
-
-		if (event >= 0 && (unsigned int)event != area->event)
-			continue;
-		pthread_mutex_lock(&area->lock);
-		area->on = on;
-		/* Where a task runs, or the PMU reports no start, no record follows. */
-		area->runs |= on;
-		pthread_mutex_unlock(&area->lock);
-	}
-}
-
 static void for_each_event(const struct aux_area *area, int (*call)(int fd))
 {
 	for (size_t i = 0; i < area->nr_fds; i++)
@@ -249,6 +234,30 @@ static bool look_at_all(struct aux_area *area)
 	}
 	area->records.tail += len;
 	return len;
+}
+
+/* A stop without trace had no record, so the next stay would seem to have begun before it. */
+static void forget_begin(struct aux_area *area)
+{
+	look_at_all(area);
+	area->begun = 0;
+}
+
+void aux_areas_switch(struct aux_areas *a, int event, bool on)
+{
+	for (size_t i = 0; i < a->nr; i++) {
+		struct aux_area *area = &a->areas[i];
+
+		if (event >= 0 && (unsigned int)event != area->event)
+			continue;
+		pthread_mutex_lock(&area->lock);
+		if (on && !area->on)
+			forget_begin(area);
+		area->on = on;
+		/* Where a task runs, or the PMU reports no start, no record follows. */
+		area->runs |= on;
+		pthread_mutex_unlock(&area->lock);
+	}
 }
 
 /* The stays belong to the main thread: a task that is born meanwhile may still run an event. */

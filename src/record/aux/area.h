@@ -60,7 +60,8 @@ struct aux_areas {
 	struct aux_area *areas;
 	size_t nr;
 	int *of_ring;	  /* by ring of struct opened: index of its area, or -1 */
-	uint64_t resumed; /* the last snapshot had enabled all events again then; 0: none */
+	uint64_t resumed; /* all events were enabled again then: by a snapshot, a command; 0: never
+			   */
 };
 
 /*

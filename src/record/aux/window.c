@@ -118,12 +118,13 @@ static bool take_stay(const struct aux_snapshot *s, struct stay_place *p, uint64
 {
 	uint64_t there = p->t->from - oldest(p->t, most), bytes;
 	struct aux_stay stay = next_stay(p);
-	bool mixed = is_mixed(s, p), first;
+	bool paused = s->resumed && stay.begun <= s->resumed; /* at its begin, or in between */
+	bool mixed = is_mixed(s, p) || (stay.joined && paused), first;
 
 	/* While events were enabled one after another a thread may have run without trace. */
 	if (!p->next || stay.ended <= s->resumed)
 		return false;
-	first = !stay.begun || stay.begun <= s->resumed;
+	first = !stay.begun || paused;
 	bytes = least_of(mixed ? stay.tail : stay.bytes, least_of(there, left));
 	p->t->from -= bytes;
 	if (bytes) {

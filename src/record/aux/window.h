@@ -4,7 +4,8 @@
  *
  * After a thread leaves a CPU, that CPU's area still holds old trace. So the default follows the
  * stays of the events (ring/aux_stays.h) back in time, over all areas, until it has as many bytes
- * as one area, or until a byte of the next stay is overwritten. Then it has no gap.
+ * as one area, until a byte of the next stay is overwritten, or until a pause of all events, by a
+ * snapshot or a command. Then it has no gap.
  *
  * The areas are stopped while they are copied. Bytes that an earlier snapshot took are counted, and
  * not taken again.
@@ -33,7 +34,7 @@ struct aux_snapshot {
 	size_t nr;
 	uint64_t asked;
 	bool unsure; /* the stays were not known; AUX_SCOPE_ACTIVE was taken, perhaps with a gap */
-	uint64_t resumed; /* the snapshot before this one had ended at this time; 0: none */
+	uint64_t resumed; /* of struct aux_areas */
 };
 
 struct aux_snapshot_opts {

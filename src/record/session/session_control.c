@@ -8,6 +8,7 @@
 
 #include "base/clock_ns.h"
 #include "record/control/control_socket.h"
+#include "record/plan/clock.h"
 
 /* --- enable, disable -----------------------------------------------------------------------------
  */
@@ -48,6 +49,7 @@ static bool follows(const struct plan_event *event, bool on)
 
 static int switch_event(struct session_control *sc, unsigned int index, bool on, struct error *err)
 {
+	bool resumes = on && !sc->running[index] && sc->parts.plan->events[index].aux;
 	int rc;
 
 	/* First, so that a reader does not start again what is being switched off. */
@@ -57,6 +59,8 @@ static int switch_event(struct session_control *sc, unsigned int index, bool on,
 		aux_areas_switch(sc->parts.aux, (int)index, sc->running[index]);
 	else
 		sc->running[index] = on;
+	if (!rc && resumes)
+		sc->parts.aux->resumed = clock_now(sc->parts.clock);
 	return rc;
 }
 

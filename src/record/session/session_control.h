@@ -25,6 +25,7 @@ struct session_parts {
 	const struct trigger_set *triggers; /* NULL: none */
 	const struct hotplug *hotplug;
 	struct aux_areas *aux; /* follow each event that a command switches */
+	struct clock *clock;   /* of the recording */
 	size_t threads;
 };
 

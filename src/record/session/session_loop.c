@@ -299,6 +299,7 @@ int session_start_control(struct session *s, struct error *err)
 		.threads = s->crew.nr,
 		.hotplug = &s->hotplug,
 		.aux = &s->crew.aux,
+		.clock = &s->memory.clock,
 	};
 
 	return session_control_start(&s->control, &parts, err);
@@ -424,13 +425,17 @@ int session_next_span(struct session *s, struct error *err)
 
 static int on_delay(struct session *s, struct error *err)
 {
+	int rc;
+
 	if (!timer_rang(s->delay))
 		return 0;
 	if (s->opts->plan.nr_spans)
 		return session_next_span(s, err);
 	session_control_enabled(&s->control);
 	aux_areas_switch(&s->crew.aux, -1, true);
-	return opened_enable(s->opened, s->plan, err);
+	rc = opened_enable(s->opened, s->plan, err);
+	s->crew.aux.resumed = clock_now(&s->memory.clock);
+	return rc;
 }
 
 static int on_control(struct session *s, struct error *err)

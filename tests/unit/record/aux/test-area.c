@@ -353,6 +353,28 @@ static void stays_follow_from_records(void **state)
 	assert_true(a->stays.stays[4].joined);
 }
 
+/* An event that was stopped before it wrote anything had no record of it. */
+static void stays_do_not_begin_before_a_pause(void **state)
+{
+	struct lab *lab = *state;
+	struct aux_area *a = overwritten(lab);
+
+	aux_areas_switch(&lab->areas, -1, true);
+	put_switch(lab, false, 102);
+	aux_areas_switch(&lab->areas, -1, false);
+	aux_areas_switch(&lab->areas, -1, true);
+	put_aux(lab, 512, PERF_AUX_FLAG_OVERWRITE, 201);
+	aux_area_look(a);
+	assert_int_equal(a->stays.nr, 1);
+	assert_int_equal(a->stays.stays[0].begun, 0);
+	/* One that was on already has no pause. */
+	put_switch(lab, false, 300);
+	aux_areas_switch(&lab->areas, -1, true);
+	put_aux(lab, 1024, PERF_AUX_FLAG_OVERWRITE, 301);
+	aux_area_look(a);
+	assert_int_equal(a->stays.stays[1].begun, 300);
+}
+
 /* The event of a CPU runs on while tasks change there. */
 static void changes_of_a_cpus_tasks_are_no_stays(void **state)
 {
@@ -446,6 +468,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(odd_records, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_that_are_held_stay_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(stays_follow_from_records, setup, teardown),
+		cmocka_unit_test_setup_teardown(stays_do_not_begin_before_a_pause, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_of_a_cpus_tasks_are_no_stays, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(turns_are_counted_at_rest, setup, teardown),

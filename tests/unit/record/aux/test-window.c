@@ -297,10 +297,25 @@ static void live(unsigned int stretches, uint64_t longest, int seldom)
 
 struct ways {
 	bool offsets, lazy, busy;
-	int seldom; /* the reader looks once in so many stretches */
+	bool paused; /* events are switched off and on in between */
+	int seldom;  /* the reader looks once in so many stretches */
 	int lossy;
 	uint64_t most;
 };
+
+/* Somebody switches all events off, and on after a while. */
+static void pause_events(int seldom)
+{
+	aux_areas_switch(&world->all, -1, false);
+	for (int i = 0; i < (int)AREAS; i++)
+		__wrap_perf_event_disable(i);
+	live(3, 30, seldom);
+	aux_areas_switch(&world->all, -1, true);
+	for (int i = 0; i < (int)AREAS; i++)
+		__wrap_perf_event_enable(i);
+	world->all.resumed = world->now;
+	live(3, 30, seldom);
+}
 
 /* The default: no gap up to the request, at most an area in all, nothing twice. */
 static void contiguous(const struct ways *w)
@@ -321,6 +336,8 @@ static void contiguous(const struct ways *w)
 			struct words words;
 
 			live(1 + seed % 13, 1 + seed * 7 % 300, w->seldom);
+			if (w->paused)
+				pause_events(w->seldom);
 			had += 8 * (world->now - before) < limit ? 8 * (world->now - before)
 								 : limit;
 			words = take(&opts, &s);
@@ -338,7 +355,7 @@ static void contiguous(const struct ways *w)
 	}
 	assert_true(unsure <= (w->lossy ? 1200 : w->busy ? 12 : 0));
 	/* It is not by taking little that they have no gap. */
-	if (!w->lazy && !w->lossy && !w->busy)
+	if (!w->lazy && !w->lossy && !w->busy && !w->paused)
 		assert_true(bytes > had / 100 * (w->offsets ? 60 : 99));
 }
 
@@ -348,6 +365,15 @@ static void test_default_has_no_gap(void **state)
 		contiguous(&(struct ways){.seldom = seldom});
 		contiguous(&(struct ways){.seldom = seldom, .offsets = true});
 	}
+}
+
+static void test_default_after_a_pause(void **state)
+{
+	for (int seldom = 1; seldom < 200; seldom *= 5) {
+		contiguous(&(struct ways){.seldom = seldom, .paused = true});
+		contiguous(&(struct ways){.seldom = seldom, .paused = true, .offsets = true});
+	}
+	contiguous(&(struct ways){.seldom = 3, .paused = true, .busy = true});
 }
 
 static void test_default_while_the_thread_migrates(void **state)
@@ -508,6 +534,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_default_has_no_gap),
+		cmocka_unit_test(test_default_after_a_pause),
 		cmocka_unit_test(test_default_while_the_thread_migrates),
 		cmocka_unit_test(test_default_with_lost_records),
 		cmocka_unit_test(test_default_of_areas_filled_at_snapshots),
