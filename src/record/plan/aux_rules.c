@@ -78,7 +78,10 @@ static bool by_task(const struct plan_opts *opts)
 	return opts->target.no_inherit && !opts->target.all_cpus && !opts->target.cpus.nr;
 }
 
-/* An AUX area belongs to one event of a PMU, and a file to one kind of trace. */
+/*
+ * An AUX area belongs to one event of a PMU, each CPU has one ring with such an area, and a file
+ * one kind of trace. Several PMUs of a kind (arm_spe_0, arm_spe_1) have different CPUs.
+ */
 static int check_others(const struct event_list *events, size_t at, struct error *err)
 {
 	const struct event_spec *e = &events->specs[at];
@@ -92,7 +95,7 @@ static int check_others(const struct event_list *events, size_t at, struct error
 			return error_set(err, -EINVAL,
 					 "-e: only one event of %s can be recorded at a time",
 					 e->pmu);
-		if (kind_of(e) && kind_of(other) && kind_of(e) != kind_of(other))
+		if (!kind_of(e) || kind_of(e) != kind_of(other))
 			return error_set(err, -EINVAL,
 					 "-e: a file describes one kind of trace, and %s and %s "
 					 "write two: record them one after the other",

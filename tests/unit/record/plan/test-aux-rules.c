@@ -173,7 +173,8 @@ static void test_clocks(void **state)
 /* Traces of PMUs that no tree has. */
 static void test_kinds(void **state)
 {
-	char bts[] = "intel_bts", ptt[] = "hisi_ptt0_2", pt[] = "intel_pt", name[] = "x";
+	char mine[] = "mine", other[] = "other", bts[] = "intel_bts", ptt[] = "hisi_ptt0_2",
+	     pt[] = "intel_pt", name[] = "x";
 	struct event_spec specs[2] = {
 		{.attr = {.type = 9}, .name = name, .aux = true, .pmu = bts},
 		{.attr = {.type = 10}, .name = name, .aux = true, .pmu = pt, .leader = 1},
@@ -188,6 +189,14 @@ static void test_kinds(void **state)
 	opts.events.count = 2;
 	assert_int_equal(aux_rules_check(&opts, false, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "intel_bts and intel_pt write two"));
+	/* Nobody knows whether these are of one kind; the kernel maps one area only. */
+	specs[0].pmu = mine;
+	specs[1].pmu = other;
+	assert_int_equal(aux_rules_check(&opts, false, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "mine and other write two"));
+	specs[1].pmu = pt;
+	assert_int_equal(aux_rules_check(&opts, false, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "mine and intel_pt write two"));
 	specs[0].pmu = ptt;
 	opts.events.count = 1;
 	assert_int_equal(aux_rules_check(&opts, false, &err), 0);
