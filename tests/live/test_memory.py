@@ -70,6 +70,13 @@ def test_a_snapshot_at_the_end(lab):
         assert both[0] == both[1] and max(both[0])[0] > 20, both
 
 
+def test_a_snapshot_at_the_end_as_for_traces(lab):
+    """The e of -S, without --snapshot-on-exit."""
+    p = lab.run('record', '-e', 'cpu-clock', '-M', '16M', '-Se', '-o', 'p.data', '--', lab.workload, scaled(200))
+    taken, written, snapshots, _, held = memory_counts(p.stderr)
+    assert taken == written > 0 == held and snapshots == 1, p.stderr
+
+
 def test_into_a_pipe(lab):
     for options in [], ['--threads', '-z']:
         record = subprocess.Popen(lab.argv(['record', '-e', 'cpu-clock', '-M', '16M', '--snapshot-on-exit',

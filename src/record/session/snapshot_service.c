@@ -395,7 +395,7 @@ int snapshot_service_finish(struct snapshot_service *m, const struct workload *w
 		request.what.origin = PD_SNAPSHOT_CRASH;
 		request_set_reason(&request, reason);
 	}
-	if (!signal && !opts->memory.on_exit)
+	if (!signal && !opts->memory.on_exit && !m->parts.plan->opts->aux.at_exit)
 		return 0;
 	return take_last(m, &request, err);
 }
