@@ -142,7 +142,7 @@ static const struct argp_option options[] = {
 	 "AUX area (default: all). e: also at the end", 0},
 	{"snapshot-scope", KEY_SNAPSHOT_SCOPE, "area|active|window:TIME|all", 0,
 	 "AUX data that a snapshot writes: the newest of all areas together (area, the default), that of "
-	 "running events, of the last TIME, or all", 0},
+	 "running events, of runs that ended in the last TIME or go on, or all", 0},
 	{"aux-sample", KEY_AUX_SAMPLE, "SIZE", OPTION_ARG_OPTIONAL,
 	 "Add the newest SIZE of hardware trace to each sample (default 4096)", 0},
 

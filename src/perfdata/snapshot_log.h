@@ -102,8 +102,8 @@ struct pd_aux_ring {
 	uint64_t asked;		 /* time of the request */
 	uint64_t first, last;	 /* times that the written bytes cover; 0: unknown */
 	uint64_t position;	 /* of the end of the written bytes, from the ring's beginning */
-	uint64_t fresh;		 /* bytes in the ring that no earlier snapshot took */
-	uint64_t old;		 /* bytes in the ring that an earlier one took */
+	uint64_t fresh;		 /* bytes in the ring that no earlier snapshot found */
+	uint64_t old;		 /* bytes in the ring that an earlier one found */
 	uint64_t written;	 /* bytes */
 	uint64_t area;		 /* bytes of the AUX area */
 	uint64_t lost;		 /* bytes that were read and could not be written */

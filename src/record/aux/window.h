@@ -7,8 +7,8 @@
  * as one area, until a byte of the next stay is overwritten, or until a pause of all events, by a
  * snapshot or a command. Then it has no gap.
  *
- * The areas are stopped while they are copied. Bytes that an earlier snapshot took are counted, and
- * not taken again.
+ * The areas are stopped while they are copied. Bytes that an earlier snapshot found there are old,
+ * whether it took them or not: they are counted, and not taken.
  *
  * Threads: the main thread's. The caller owns a snapshot, with its records. Times are ns of the
  * recording's clock, 0 if unknown; sizes in bytes.
