@@ -52,6 +52,17 @@ static size_t end_of_candidates(const struct event_list *events, size_t leader)
 	return i;
 }
 
+/* The kernel rounds down, and of less than 8 bytes nothing would be left. */
+static void round_sizes(struct event_list *events)
+{
+	for (size_t i = 0; i < events->count; i++) {
+		uint32_t *size = &events->specs[i].attr.aux_sample_size;
+
+		if (*size <= RECORD_AUX_SAMPLE_MAX)
+			*size = (*size + 7) & ~7u;
+	}
+}
+
 void aux_rules_group(struct event_list *events, const struct aux_opts *opts)
 {
 	for (size_t at = 0; at < events->count; at++) {
@@ -69,6 +80,7 @@ void aux_rules_group(struct event_list *events, const struct aux_opts *opts)
 				e->attr.aux_sample_size = (uint32_t)opts->sample_size;
 		}
 	}
+	round_sizes(events);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */

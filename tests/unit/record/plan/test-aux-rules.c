@@ -39,6 +39,8 @@ static void test_groups(void **state)
 		{"cs,intel_pt//,faults", 4096, "011", {0, 0, 4096}},
 		{"intel_pt//,cs/aux-sample-size=0/,faults", 4096, "000", {0, 0, 4096}},
 		{"intel_pt//,cs/aux-sample-size=64/", 4096, "00", {0, 64}},
+		{"intel_pt//,cs", 1, "00", {0, 8}},
+		{"intel_pt//,cs/aux-sample-size=1001/", 4096, "00", {0, 1008}},
 		/* A term takes along the events before it. */
 		{"intel_pt//,cs,faults/aux-sample-size=64/,dummy", 0, "0003", {0, 0, 64}},
 		{"intel_pt//,cs,faults/aux-output/,dummy", 0, "0003", {0}},
