@@ -19,6 +19,7 @@ struct record_command {
 	const char *each_cgroup;      /* --for-each-cgroup; NULL: not given */
 	struct enabled_span *spans;   /* of -D; owned */
 	const char *ring_asked;	      /* argument of -m, if the rings get another size; else NULL */
+	const char *area_asked;	      /* likewise of AUX areas, behind the comma */
 };
 
 /*

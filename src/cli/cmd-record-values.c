@@ -147,17 +147,19 @@ static uint64_t ring_size(struct argp_state *state, const char *arg, bool *ret_r
 /* A number without unit is pages, as in perf. "DATA,AUX": DATA may be empty. */
 static void set_ring_size(struct argp_state *state, struct record_command *cmd, const char *arg)
 {
-	const char *comma = strchr(arg, ',');
+	const char *comma = strchr(arg, ','), *whole = arg;
 	bool rounded;
 
-	if (comma)
+	if (comma) {
 		cmd->opts.plan.aux.size = ring_size(state, comma + 1, &rounded);
+		cmd->area_asked = rounded ? comma + 1 : NULL;
+	}
 	if (comma == arg)
 		return;
 	if (comma)
 		arg = strndupa(arg, (size_t)(comma - arg));
 	cmd->opts.plan.ring_size = ring_size(state, arg, &rounded);
-	cmd->ring_asked = rounded && !comma ? arg : NULL;
+	cmd->ring_asked = rounded ? whole : NULL;
 }
 
 static void set_amount(struct argp_state *state, const char *option, const char *arg, uint64_t *ret)

@@ -216,7 +216,8 @@ static uint64_t offered_samples(const struct session *s, const struct session_re
  * A child inherits events only at its fork. The kernel ends the events of a task that changes its
  * user by exec.
  */
-static void explain_nothing(const struct record_command *cmd, uint64_t taken)
+static void explain_nothing(const struct record_command *cmd, const struct session_result *r,
+			    uint64_t taken)
 {
 	const struct tasks *tasks = &cmd->opts.plan.target.tasks;
 	const char *name = cmd->opts.plan.target.command ? cmd->opts.plan.target.command[0] : NULL;
@@ -242,7 +243,7 @@ static void explain_nothing(const struct record_command *cmd, uint64_t taken)
 			 pid, pid);
 		return;
 	}
-	if (!tasks->nr || cmd->off_cpu)
+	if (!tasks->nr || cmd->off_cpu || r->trace_written)
 		return;
 	if (task_process(tasks->ids[0]) < 0)
 		complain("process %d ended, and had no event until then", tasks->ids[0]);
@@ -346,7 +347,7 @@ static void print_result(struct session *s, const struct record_command *cmd,
 			 (const char *)name.data, human_count(written, samples), plural_s(written),
 			 human_count(lost_samples(r), lost), (int)truncated.len,
 			 (const char *)truncated.data, human_size(r->bytes, size), r->seconds);
-	explain_nothing(cmd, taken_samples(s, r) + lost_samples(r));
+	explain_nothing(cmd, r, taken_samples(s, r) + lost_samples(r));
 	buf_release(&truncated);
 	buf_release(&name);
 }
@@ -384,8 +385,12 @@ static void say_choices(struct record_command *cmd)
 	if (cmd->quiet)
 		return;
 	if (cmd->ring_asked)
-		complain("-m %s is rounded up to %s, a power of two of pages", cmd->ring_asked,
+		complain("-m %.*s is rounded up to %s, a power of two of pages",
+			 (int)strcspn(cmd->ring_asked, ","), cmd->ring_asked,
 			 human_size(cmd->opts.plan.ring_size, size));
+	if (cmd->area_asked)
+		complain("-m ,%s is rounded up to %s, a power of two of pages", cmd->area_asked,
+			 human_size(cmd->opts.plan.aux.size, size));
 	if (cmd->whole_by_default)
 		complain("recording the whole system; Ctrl-C ends it");
 }

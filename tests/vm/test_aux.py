@@ -296,7 +296,7 @@ def long_aux_of_arm64():
 PMU_SCRIPT = '''insmod /usr/lib/auxsim.ko || exit 1
 # A reader that stands still for a while is too late.
 EVENT=auxsim/bytes=4096,period=200/u traced truncated full -m 64K,8K
-EVENT=auxsim/bytes=256,odd,flush/u traced odd full -m 64K,256K
+EVENT=auxsim/bytes=256,odd,flush/u traced odd full -m 64K,48
 EVENT=auxsim/bytes=256,trunc=7,flush/u traced stopped full -m 64K,256K
 # So late that not even the records of the stops have room.
 STOPPED=30 EVENT=auxsim/bytes=64,period=300/u LOAD='roam 40000 1 8 4' traced unreported full --fail-on-loss -m 64K,16K
@@ -374,6 +374,7 @@ def test_aux_snapshots_do_not_reach_back_over_a_pause():
 def test_trace_of_odd_length_is_whole():
     g = pmu_guest()
     found = check_clean(g, 'odd')
+    assert 'ringtail: -m ,48 is rounded up to 256.0 KB, a power of two of pages' in said_all(g, 'odd.err'), said_all(g, 'odd.err')
     assert not found['gaps'] and not found['twice'], found
     length, published = numbers(g, 'odd.bytes')
     # The last record of a ring is padded.
