@@ -101,6 +101,7 @@ DIFFERENT = {
         'buildid-all': 'always',
         'cgroup': 'also after --for-each-cgroup; cgroups that are recorded side by side are in the events\' names',
         'exclude-perf': 'by the names of ringtail\'s threads, so other recorders are left out, too',
+        'filter': 'one of several functions with the same name by its address, not by #N or #g',
         'freq': 'a frequency above the kernel\'s bound is lowered with a warning',
         'mmap-pages': 'rings have 8 MB by default; a number is rounded up',
         'namespaces': 'always',
