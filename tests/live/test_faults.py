@@ -140,8 +140,8 @@ def too_many(lab, mode, data, bursts=1, readable=None, random=False, release=Fal
 
 def full_disk(lab, mode):
     os.mkdir(lab.path('small'))
-    # Compressed, a sample with random arguments has 52 bytes instead of 128. Others have four, and a slow recorder loses
-    # most of the million calls that would fill a disk.
+    # Compressed, a sample with random arguments has 52 bytes instead of 128. Others have four, and half a million
+    # of them, for 2 MB, took minutes on emulated CPUs.
     size = '8M' if 'compressed' in mode else '16M'
     if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=' + size, 'none', lab.path('small')],
                       check=False).returncode:
