@@ -9,7 +9,8 @@ import struct
 from lab import Skip, perf_samples, running, wait_for
 
 RATE = ['-e', 'cpu-clock', '-F', '1999']
-FORMS = {'file': [], 'compressed': ['-z'], 'directory': ['--threads'], 'compressed directory': ['--threads', '-z']}
+FORMS = {'file': [], 'compressed': ['-z'], 'directory': ['--threads'], 'compressed directory': ['--threads', '-z'],
+         'directory of one file': ['-o', 'directory-of-one-file.data/']}
 
 
 def contents(path):
@@ -66,7 +67,7 @@ def test_records_behind_the_last_flush_are_found(lab):
         name = form.replace(' ', '-') + '.data'
         recorder = kill(lab, name, '-e', 'cpu-clock', '-F', '20000', '--call-graph', 'dwarf,32768', '--flush-interval', '3600s',
                         *options)
-        path = lab.path(name) + ('/data.0' if 'directory' in form else '')
+        path = lab.path(name) + ('/data' if 'one file' in form else '/data.0' if 'directory' in form else '')
         wait_for(lambda path=path: os.path.getsize(path) > 4 << 20, what=f'bytes in {name}')
         os.killpg(recorder.pid, signal.SIGKILL)
         recorder.wait()

@@ -306,6 +306,7 @@ static bool is_unfinished_directory(const struct data_file *df)
 /* Our recorder writes the times of the samples at its end, and its name at its beginning. */
 static bool is_unfinished_file(const struct data_file *df, const struct recovery *r)
 {
+	bool single = df->kind == DATA_FILE || (df->kind == DATA_DIRECTORY && df->nr_segments == 1);
 	const struct buf *b = &df->features[HEADER_VERSION];
 	char *version = NULL;
 	bool ours = feature_has(df, HEADER_VERSION) &&
@@ -313,7 +314,7 @@ static bool is_unfinished_file(const struct data_file *df, const struct recovery
 		    !strncmp(version, "ringtail", 8);
 
 	free(version);
-	return df->kind == DATA_FILE && ours && !feature_has(df, HEADER_SAMPLE_TIME) &&
+	return single && ours && !feature_has(df, HEADER_SAMPLE_TIME) &&
 	       (r->timed || df->segments[0].size > features_end(df));
 }
 

@@ -16,7 +16,9 @@ int parts_encode(const struct parts *parts, struct buf *b)
 		[WORD_COMPLETE] = parts->complete,
 		[WORD_COUNT] = parts->nr,
 	};
-	int rc = buf_append(b, head, sizeof(head));
+	const uint64_t single = PARTS_VERSION_SINGLE;
+	int rc = parts->nr ? buf_append(b, head, sizeof(head))
+			   : buf_append(b, &single, sizeof(single));
 
 	for (size_t i = 0; !rc && i < parts->nr; i++) {
 		const uint64_t words[WORDS_PART] = {parts->part[i].bytes, parts->part[i].records};

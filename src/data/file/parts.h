@@ -10,6 +10,8 @@
  *   u64 size in bytes, u64 number of records before any compression
  *
  * During the recording the sizes are those of the last flush, so that no file is shorter.
+ *
+ * Where "data" has the whole recording, as with perf's --kcore, the version is 0 without a list.
  */
 #ifndef RINGTAIL_DATA_FILE_PARTS_H
 #define RINGTAIL_DATA_FILE_PARTS_H
@@ -18,8 +20,9 @@
 
 #include "base/buf.h"
 
-#define PARTS_VERSION 1ull
-#define PARTS_MAGIC   0x3153545241504752ull /* "RGPARTS1", little-endian */
+#define PARTS_VERSION	     1ull
+#define PARTS_VERSION_SINGLE 0ull
+#define PARTS_MAGIC	     0x3153545241504752ull /* "RGPARTS1", little-endian */
 
 struct part {
 	uint64_t bytes, records;

@@ -59,7 +59,7 @@ int order_new(struct data_file *df, const struct order_opts *opts, struct order 
 	o->opts = *opts;
 	if (!o->opts.memory)
 		o->opts.memory = DEFAULT_MEMORY;
-	o->rounds = df->nr_segments == 1 && df->kind != DATA_DIRECTORY;
+	o->rounds = df->nr_segments == 1;
 	o->countdown = PROGRESS_STEP;
 	spill_init(&o->spill);
 	for (size_t i = 0; i < df->nr_segments; i++)

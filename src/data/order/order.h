@@ -3,9 +3,9 @@
  * Time order: delivers the records of a recording by time, in bounded memory.
  *
  * Records of one ring are in order. A file interleaves rings, and FINISHED_ROUND marks that all
- * records older than the previous round are complete. Without rounds (directories, old files, our
- * own) all records must be read before the first is delivered: sorted runs then go to an unlinked
- * temporary file and are merged, so that memory stays at the limit.
+ * records older than the previous round are complete. Without rounds (directories of several files,
+ * old files, our own) all records must be read before the first is delivered: sorted runs then go
+ * to an unlinked temporary file and are merged, so that memory stays at the limit.
  *
  * A record without a time is delivered when a reader in file order finds it. Its moment is {time of
  * the newest record delivered before, UINT64_MAX}, so that the state built from it agrees with

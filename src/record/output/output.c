@@ -238,7 +238,7 @@ int output_create(struct output *out, const struct output_opts *opts, const stru
 	int rc;
 
 	*out = (struct output){
-		.nr = opts->directory || workers > 1 ? workers + 1 : 1,
+		.nr = workers > 1 ? workers + 1 : 1,
 		.directory = opts->directory,
 		.opened = opened,
 		.patience = patience,

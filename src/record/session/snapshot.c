@@ -207,7 +207,7 @@ static int write_samples(struct snapshot *s, struct output *out,
 	return rc;
 }
 
-/* Writes FINISHED_ROUND; not in a directory, where each file has its own order. */
+/* Writes FINISHED_ROUND; not among several files, each of which has its own order. */
 static int mark_round(struct snapshot *s, struct output *out, struct error *err)
 {
 	const struct perf_event_header mark = {
@@ -215,7 +215,7 @@ static int mark_round(struct snapshot *s, struct output *out, struct error *err)
 		.size = sizeof(mark),
 	};
 
-	if (out->directory || history_left_out(flight_history(s->flight)))
+	if ((out->directory && out->nr > 1) || history_left_out(flight_history(s->flight)))
 		return 0;
 	return sink_record(out->lanes[0].chain, &mark, err);
 }

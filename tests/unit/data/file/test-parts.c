@@ -27,11 +27,11 @@ static void turn(struct buf *b)
 
 static void test_round_trip(void **state)
 {
-	struct part part[] = {{1, 2}, {UINT64_MAX, 0}, {1ull << 40, 77}};
+	struct part part[] = {{1, 2}, {UINT64_MAX, 0}, {1ull << 40, 77}, {3, 4}};
 
 	(void)state;
 	for (unsigned int i = 0; i < 16; i++) {
-		const struct parts parts = {.complete = i & 1, .part = part, .nr = i / 4};
+		const struct parts parts = {.complete = i & 1, .part = part, .nr = i / 4 + 1};
 		bool swap = i & 2;
 		struct buf b = {0};
 		struct parts got;
@@ -54,6 +54,21 @@ static void test_round_trip(void **state)
 		parts_release(&got);
 		buf_release(&b);
 	}
+}
+
+/* A directory of one file has a version that perf knows, and no list. */
+static void test_one_file(void **state)
+{
+	const struct parts none = {.complete = true};
+	struct buf b = {0};
+	struct parts got;
+
+	(void)state;
+	assert_int_equal(parts_encode(&none, &b), 0);
+	assert_int_equal(b.len, sizeof(uint64_t));
+	assert_memory_equal(b.data, (const uint64_t[]){0}, sizeof(uint64_t));
+	assert_int_equal(parts_decode(b.data, b.len, false, &got), -ENOENT);
+	buf_release(&b);
 }
 
 static void test_truncated(void **state)
@@ -86,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_one_file),
 		cmocka_unit_test(test_truncated),
 	};
 

@@ -338,6 +338,33 @@ static void test_stream(void **state)
 	assert_readable(s, s->path);
 }
 
+/* As perf's --kcore: one worker writes all into "data". */
+static void test_directory_of_one_file(void **state)
+{
+	struct setup *s = *state;
+	struct data_file *df;
+	const uint8_t *p;
+	uint64_t version = 1;
+	size_t len;
+
+	s->opts.directory = true;
+	create(s, &s->out, 1);
+	assert_int_equal(s->out.nr, 1);
+	assert_int_equal(write_samples(s, output_lane(&s->out, 0), 500), 0);
+	flush_all(&s->out);
+	assert_int_equal(output_checkpoint(&s->out, NULL), 0);
+	assert_readable(s, s->path);
+	finish(s, &s->out);
+	assert_readable(s, s->path);
+	assert_int_equal(read_back(s->path).segments, 1);
+	assert_int_equal(data_open(s->path, false, &df, NULL), 0);
+	assert_int_equal(data_feature(df, HEADER_DIR_FORMAT, &p, &len), 0);
+	assert_int_equal(len, sizeof(version));
+	memcpy(&version, p, sizeof(version));
+	assert_int_equal(version, 0);
+	data_close(df);
+}
+
 static void write_trace(struct lane *lane)
 {
 	static const uint8_t trace[64];
@@ -429,7 +456,7 @@ static void test_roll_back(void **state)
 
 		s->opts.directory = directory;
 		s->samples = s->tags = 0;
-		create(s, &s->out, 1);
+		create(s, &s->out, directory ? 2 : 1);
 		assert_int_equal(write_samples(s, output_lane(&s->out, 0), 100), 0);
 		flush_all(&s->out);
 		assert_int_equal(output_mark(&s->out, &mark), 0);
@@ -597,6 +624,7 @@ int main(void)
 		OUTPUT_TEST(test_losses_of_old_kernels),
 		OUTPUT_TEST(test_directory),
 		OUTPUT_TEST(test_stream),
+		OUTPUT_TEST(test_directory_of_one_file),
 		OUTPUT_TEST(test_lists_of_traces),
 		OUTPUT_TEST(test_rotation),
 		OUTPUT_TEST(test_roll_back),

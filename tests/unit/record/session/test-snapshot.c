@@ -27,7 +27,7 @@ static void count_piece(void *arg)
 
 static void make_output(struct shooting *t)
 {
-	made_output(t->m, &t->out, 1);
+	made_output(t->m, &t->out, t->m->opts.readers.threads ? 2 : 1);
 	t->out.lost_records = flight_lost_records(t->flight);
 	t->out.dropped = flight_dropped(t->flight);
 	t->out.history = flight_history(t->flight);
@@ -236,7 +236,7 @@ static void test_output_of_its_own(void **state)
 	end(&t);
 }
 
-/* A directory has the request in each file, and no marks of rounds. */
+/* A directory has the request in each file. It has marks of rounds if there is one file. */
 static void test_directory(void **state)
 {
 	struct made *m = *state;
@@ -244,16 +244,20 @@ static void test_directory(void **state)
 	struct logs logs;
 
 	m->opts.output.directory = true;
-	begin(&t, m);
-	made_fill_samples(m, 0, 5);
-	take_well(&t);
-	assert_readable(m, 5);
-	read_logs(m->path, &logs);
-	assert_int_equal(logs.nr, 3);
-	assert_int_equal(logs.rounds, 0);
-	finish(&t);
-	assert_readable(m, 5);
-	end(&t);
+	for (int threads = 0; threads < 2; threads++) {
+		m->opts.readers.threads = threads ? "cpu" : NULL;
+		m->samples = m->tags = 0;
+		begin(&t, m);
+		made_fill_samples(m, 0, 5);
+		take_well(&t);
+		assert_readable(m, 5);
+		read_logs(m->path, &logs);
+		assert_int_equal(logs.nr, threads ? 4 : 2);
+		assert_int_equal(logs.rounds, threads ? 0 : 1);
+		finish(&t);
+		assert_readable(m, 5);
+		end(&t);
+	}
 }
 
 /* Taken back: the file is as before, and the next snapshot has all. */
