@@ -66,6 +66,23 @@ def test_perf_reads_the_same_kinds_of_records():
         assert found['records'] > 50 and not found['backward'] and not found['torn'], (name, found)
 
 
+# Recordings whose samples perf reads in the guest: of threads, streams, directories, groups that are read.
+BY_PERF = {name: ['cpu-clock:u'] for name in
+           ('task', 'task-snapshot', 'task-sample', 'task-spe', 'pipe', 'kcore')} | \
+          {name: ['cpu-clock:u', 'intel_pt/bytes=256/u', 'task-clock:u'] for name in ('group', 'task-group')}
+
+
+def test_perf_reads_samples_beside_traces():
+    """Dumps would not do: what perf knows of tasks and queues, it only uses to make samples."""
+    g = perf_guest()
+    for name, events in BY_PERF.items():
+        assert said(g, name) == said(g, name + '.script') == '0', f'{name}: {said_all(g, name + ".said")}'
+        assert not said_all(g, name + '.said'), f'{name}: {said_all(g, name + ".said")}'
+        counts = said(g, name + '.ringtail')
+        assert said(g, name + '.perf') == counts, f'{name}: {counts}, by perf {said(g, name + ".perf")}'
+        assert sorted(re.findall(r'\d+ (\S+):(?: |$)', counts)) == events, f'{name}: {counts}'
+
+
 # ---- the matrix: every mode of recording with every way to trace
 
 MODES = {

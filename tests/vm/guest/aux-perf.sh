@@ -44,5 +44,32 @@ ringtail record -S -e intel_pt/bytes=256/u -m 8,4 -o snapshot.data -- roam 60000
 pid=$!; two_snapshots $pid snapshot.data; wait $pid; checked snapshot
 ringtail record --aux-sample=512 -e '{intel_pt/bytes=64/u,cpu-clock:u}' -c 20000000 -m 16,4 -o sample.data -- roam 500
 checked sample
+# reads NAME [OPTION]: has perf read NAME.data, and counts the samples of each event that it and ringtail find.
+reads() {
+	echo "$1: $?"
+	from=$1.data
+	[ $1 != pipe ] || from=-
+	cat pipe.data 2>/dev/null | perf script $2 -F event -i $from >by-perf 2>said
+	echo "$1.script: $?"
+	ringtail script -F event -i $1.data >by-ringtail
+	for reader in perf ringtail; do
+		echo "$1.$reader: $(sort by-$reader | uniq -c | xargs)"
+	done
+	cat pipe.data 2>/dev/null | perf report $2 --stdio -i $from >table 2>>said
+	grep -e '^Error' -e '^failed' -e 'error' said | sed "s/^/$1.said: /"
+}
+event=intel_pt/bytes=256/u
+ringtail record -i -e $event -e cpu-clock:u -o task.data -- roam 100 10 2; reads task
+ringtail record --per-thread -Se -m 8,4 -e $event -e cpu-clock:u -o task-snapshot.data -- roam 100 10 2
+reads task-snapshot
+ringtail record --per-thread --aux-sample=512 -e "{$event,cpu-clock:u}" -c 9000000 -o task-sample.data -- roam 100 10 2
+reads task-sample
+ringtail record -e $event -e cpu-clock:u -o - -- roam 100 10 2 >pipe.data; reads pipe
+ringtail record --kcore -e $event -e cpu-clock:u -o kcore.data -- roam 100 10 2; reads kcore
+ringtail record -e "{$event,cpu-clock:u,task-clock:u}:S" -c 9000000 -o group.data -- roam 100 10 2; reads group
+ringtail record -i -e "{$event,cpu-clock:u,task-clock:u}:S" -c 9000000 -o task-group.data -- roam 100 10 2
+reads task-group
+rmmod auxsim; insmod /usr/lib/auxsim.ko name=arm_spe_0 || exit 1
+ringtail record -i -e arm_spe_0/bytes=256/u -e cpu-clock:u -o task-spe.data -- roam 100 10 2; reads task-spe --no-itrace
 echo "warnings: $(dmesg | grep -c -E 'WARNING|BUG:')"
 emit full.data snapshot.data sample.data
