@@ -22,11 +22,13 @@
 
 /*
  * Bits in the misc of a LOST_SAMPLES record that ringtail wrote: the recorder dropped the samples,
- * because the output was too slow (POOL), or accepted no more (OUTPUT). The kernel sets no bits
- * there, and other readers ignore them.
+ * because the output was too slow (POOL), or accepted no more (OUTPUT). RECORDS: they are no
+ * samples, but records of an event that writes a trace. The kernel sets no bits there, and other
+ * readers ignore them.
  */
-#define PD_MISC_LOST_POOL   (1u << 14)
-#define PD_MISC_LOST_OUTPUT (1u << 13)
+#define PD_MISC_LOST_POOL    (1u << 14)
+#define PD_MISC_LOST_OUTPUT  (1u << 13)
+#define PD_MISC_LOST_RECORDS (1u << 12)
 
 /* The first word of ringtail's HEADER_EVENT_TYPE records (perfdata/snapshot_log.h). */
 #define PD_SNAPSHOT_MAGIC 0x746f687370616e73ull

@@ -316,7 +316,10 @@ EVENT=auxsim/bytes=4096,period=200/u traced truncated full -m 64K,8K
 EVENT=auxsim/bytes=256,odd,flush/u traced odd full -m 64K,48
 EVENT=auxsim/bytes=256,trunc=7,flush/u traced stopped full -m 64K,256K
 # So late that not even the records of the stops have room.
-STOPPED=30 EVENT=auxsim/bytes=64,period=300/u LOAD='roam 40000 1 8 4' traced unreported full --fail-on-loss -m 64K,16K
+KEEP=1 STOPPED=30 EVENT=auxsim/bytes=64,period=300/u LOAD='roam 40000 1 8 4' \\
+	traced unreported full --fail-on-loss -m 64K,16K
+ringtail report --stats -i unreported.data 2>&1 >/dev/null | sed 's/^/unreported.report: /'
+rm -rf unreported.*
 PAUSE=2 traced paused snapshot -S -m 64K,64K
 for filter in 'filter calculate @ /usr/bin/roam' 'filter never_called @ /usr/bin/roam' \\
 	'tracestop never_called @ /usr/bin/roam' 'filter 0x1010/0x20 @ /usr/bin/roam'; do
@@ -364,6 +367,8 @@ def test_lost_records_of_stops_are_a_loss_of_unknown_size():
     assert said(g, 'unreported') == '3', said(g, 'unreported')
     assert 'areas, an unknown amount lost' in err and ' B lost' not in err, err
     # No samples: the ring has none.
+    report = ' '.join(said_all(g, 'unreported.report'))
+    assert 'records of stops and switches' in report and 'sample' not in report, report
     assert re.search(r'lost [\d,]+ records of auxsim.* on CPU \d: no room in the ring', err), err
     assert re.search(r'data: 0 samples, 0 lost, [\d,]+ other records lost', err), err
     assert 'larger rings beside the AUX areas lose fewer records: try -m 1M' in err, err

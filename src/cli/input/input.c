@@ -543,8 +543,14 @@ static void warn_loss(const struct input *in, const struct trace *t)
 	uint64_t lost = trace_loss_total(&t->counts.loss, &t->counts.loss);
 	const char *path = in->several ? t->opts.path : "";
 	const char *colon = in->several ? ": " : "";
+	uint64_t records = t->counts.loss.records;
 	double share;
 
+	if (records)
+		complain("%s%s%" PRIu64
+			 " record%s of stops and switches of the hardware trace %s lost: "
+			 "'ringtail report --aux' shows of which rings",
+			 path, colon, records, plural_s(records), records == 1 ? "was" : "were");
 	if (!lost)
 		return;
 	if (trace_loss_share(t, lost, &share))

@@ -20,13 +20,20 @@
 /* --- losses --------------------------------------------------------------------------------------
  */
 
+/* An event that writes a trace has no samples; its other records found no room. */
+static uint16_t misc_of(const struct plan_event *event)
+{
+	return event->aux ? PD_MISC_LOST_RECORDS : 0;
+}
+
 /* Writes the losses of one descriptor, bypassing the tally, which counts the kernel's records. */
 static int write_lost(struct output *out, const struct plan *plan, const struct open_fd *fd,
 		      uint64_t lost, struct error *err)
 {
 	struct lost_samples_record rec;
 
-	lost_samples_record_make(&rec, &plan->events[fd->event].attr, fd->id, fd->cpu, 0, 0, lost);
+	lost_samples_record_make(&rec, &plan->events[fd->event].attr, fd->id, fd->cpu, 0,
+				 misc_of(&plan->events[fd->event]), lost);
 	return sink_record(out->lanes[0].file, &rec.header, err);
 }
 
@@ -375,8 +382,8 @@ static int put_ring_losses(const struct output *out, const struct plan *plan, st
 			continue;
 		}
 		lost_samples_record_make(&rec, &plan->events[e->event].attr,
-					 pd_evlist_at(out->list, e->event)->ids[0], e->cpu, 0, 0,
-					 e->count);
+					 pd_evlist_at(out->list, e->event)->ids[0], e->cpu, 0,
+					 misc_of(&plan->events[e->event]), e->count);
 		rc = buf_append(b, &rec, rec.header.size);
 	}
 	if (rc || !rest)

@@ -13,7 +13,9 @@ void trace_loss_add(struct trace_loss *l, const struct pd_record *rec)
 	switch (rec->hdr->type) {
 	case PERF_RECORD_LOST: l->reported = add_saturated(l->reported, rec->lost.lost); break;
 	case PERF_RECORD_LOST_SAMPLES:
-		if (rec->hdr->misc & PD_MISC_LOST_POOL)
+		if (rec->hdr->misc & PD_MISC_LOST_RECORDS)
+			l->records = add_saturated(l->records, rec->lost.lost);
+		else if (rec->hdr->misc & PD_MISC_LOST_POOL)
 			l->pool = add_saturated(l->pool, rec->lost.lost);
 		else if (rec->hdr->misc & PD_MISC_LOST_OUTPUT)
 			l->output = add_saturated(l->output, rec->lost.lost);
@@ -37,6 +39,7 @@ void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from)
 {
 	l->reported = add_saturated(l->reported, from->reported);
 	l->counted = add_saturated(l->counted, from->counted);
+	l->records = add_saturated(l->records, from->records);
 	l->pmu = add_saturated(l->pmu, from->pmu);
 	l->pool = add_saturated(l->pool, from->pool);
 	l->output = add_saturated(l->output, from->output);
@@ -59,11 +62,16 @@ uint64_t trace_loss_throttled(const struct trace_loss *l, uint64_t first, uint64
 
 uint64_t trace_loss_rings(const struct trace_loss *part, const struct trace_loss *all)
 {
+	uint64_t reported;
+
 	if (all->all_counted)
 		return part->counted;
 	if (part != all)
-		return all->counted ? part->counted : part->reported;
-	return part->counted > part->reported ? part->counted : part->reported;
+		return all->counted || all->records ? part->counted : part->reported;
+	if (part->reported <= part->records)
+		return part->counted;
+	reported = part->reported - part->records;
+	return part->counted > reported ? part->counted : reported;
 }
 
 uint64_t trace_loss_total(const struct trace_loss *part, const struct trace_loss *all)

@@ -7,8 +7,9 @@
  * - LOST_SAMPLES without a time: the recorder read PERF_FORMAT_LOST at the end. It counts the same
  *   failures, exactly by event, and also those after the last record.
  * - LOST_SAMPLES with a time: a PMU dropped samples before the kernel made records of them.
- * PD_MISC_LOST_POOL and PD_MISC_LOST_OUTPUT mark LOST_SAMPLES of a recorder that dropped samples
- * itself, or whose output failed.
+ * PD_MISC_LOST_RECORDS marks LOST_SAMPLES without a time of an event that writes a trace: LOST
+ * counts its records, too, but they are no samples. PD_MISC_LOST_POOL and PD_MISC_LOST_OUTPUT mark
+ * LOST_SAMPLES of a recorder that dropped samples itself, or whose output failed.
  *
  * A struct owns no memory. One thread uses a struct.
  */
@@ -23,6 +24,7 @@
 struct trace_loss {
 	uint64_t reported;	/* sum of LOST */
 	uint64_t counted;	/* sum of LOST_SAMPLES without a time */
+	uint64_t records;	/* sum of those that are no samples; not in @counted */
 	uint64_t pmu;		/* sum of LOST_SAMPLES with a time */
 	uint64_t pool;		/* sum of LOST_SAMPLES of a recorder that dropped samples itself */
 	uint64_t output;	/* sum of LOST_SAMPLES of a recorder whose output failed */
@@ -42,7 +44,7 @@ void trace_loss_add(struct trace_loss *l, const struct pd_record *rec);
 void trace_loss_merge(struct trace_loss *l, const struct trace_loss *from);
 
 /*
- * Returns how many records found no room in a ring. @all is the loss of the whole recording, @part
+ * Returns how many samples found no room in a ring. @all is the loss of the whole recording, @part
  * that of an event or a CPU, or @all itself. A LOST record names the wrong event, so for a part
  * only the exact counts are used once @all has any.
  */
