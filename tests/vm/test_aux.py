@@ -298,9 +298,27 @@ def long_aux_of_16_cpus_and_two_nodes():
     check_cells(aux_guest('aux-big', 'amd64', '6.1', (*BIG, '-M', '3072'), matrix_script(wanted, 1)), wanted)
 
 
+ACTION_SCRIPT = '''
+EVENT=auxsim/bytes=256,aux-action=start-paused/u traced silent full -m 64K,256K
+EVENT='{auxsim/bytes=256,aux-action=start-paused/u,cpu-clock/aux-action=resume/u}' traced resumed full -c 10000000 -m 64K,256K
+'''
+
+
+def guest_6_12():
+    return aux_guest('aux-6.12', 'amd64', '6.12', CPUS, matrix_script(cells(MODES), 1) + ACTION_SCRIPT)
+
+
 def long_aux_of_kernel_6_12():
-    wanted = cells(MODES)
-    check_cells(aux_guest('aux-6.12', 'amd64', '6.12', CPUS, matrix_script(wanted, 1)), wanted)
+    check_cells(guest_6_12(), cells(MODES))
+
+
+def long_aux_of_kernel_6_12_starts_paused():
+    """Debian's 6.12 has aux-action: an event that starts paused traces when another one resumes it."""
+    g = guest_6_12()
+    assert said(g, 'silent') == '0' and numbers(g, 'silent.bytes') == [0, 0], g.log
+    assert check_clean(g, 'resumed')['records'] > 50
+    length, published = numbers(g, 'resumed.bytes')
+    assert length == published, (length, published)
 
 
 def long_aux_of_arm64():
