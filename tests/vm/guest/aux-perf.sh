@@ -10,12 +10,13 @@ two_snapshots() {
 		[ $((0x${caught:-0} & 0x800 | 0x${blocked:-0} & 0x800)) = 0 ] || break
 		sleep 0.1
 	done
+	sleep 1 # until there is some trace, and the file has what stands before it
 	for number in 1 2; do
 		size=$(stat -c %s $2 2>/dev/null || echo 0)
 		for try in $(seq 60); do
 			kill -USR2 $1
 			sleep 0.5
-			[ $(stat -c %s $2 2>/dev/null || echo 0) -le $((size + 4096)) ] || break
+			[ $(stat -c %s $2 2>/dev/null || echo 0) -le $((size + 8192)) ] || break
 		done
 	done
 	kill -INT $1
