@@ -166,7 +166,7 @@ enum pd_feature {
 	HEADER_CPU_DOMAIN_INFO,
 	HEADER_E_MACHINE,
 	HEADER_LAST_KNOWN,
-	HEADER_RINGTAIL_SYMBOLS = 200, /* ringtail's own: see perfdata/symbols/symbols.h */
+	HEADER_RINGTAIL_SYMBOLS = 200, /* ringtail's own, without a bit: struct pd_own_section */
 	HEADER_FEAT_BITS = 256,
 };
 
@@ -177,6 +177,19 @@ struct pd_section {
 	uint64_t offset; /* bytes from the start of the file */
 	uint64_t size;	 /* bytes */
 };
+
+/*
+ * Says where the section of HEADER_RINGTAIL_SYMBOLS is (perfdata/symbols/symbols.h). It stands
+ * right behind the table of feature sections, where perf reads nothing. The header has no bit for
+ * it, because perf inject (6.1 to 7.2) dies of a set bit that it does not know. Readers accept the
+ * bit, too: it was once set.
+ */
+struct pd_own_section {
+	uint64_t magic; /* PD_OWN_MAGIC */
+	struct pd_section section;
+};
+
+#define PD_OWN_MAGIC 0x4c4f424d59535452ULL /* "RTSYMBOL" read little-endian */
 
 /* The header of a file: 104 bytes. The header of a pipe is its first 16. */
 struct pd_header {

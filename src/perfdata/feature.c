@@ -105,6 +105,18 @@ int pd_u64_put(struct buf *b, uint64_t v)
 	return buf_append(b, &v, sizeof(v));
 }
 
+int pd_own_section_put(struct buf *b, struct pd_section section, bool swap)
+{
+	struct pd_own_section own = {PD_OWN_MAGIC, section};
+
+	if (swap) {
+		own.magic = __builtin_bswap64(own.magic);
+		own.section.offset = __builtin_bswap64(section.offset);
+		own.section.size = __builtin_bswap64(section.size);
+	}
+	return buf_append(b, &own, sizeof(own));
+}
+
 int pd_string_put(struct buf *b, const char *s)
 {
 	size_t len, padded;

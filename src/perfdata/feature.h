@@ -28,6 +28,12 @@ const char *pd_feature_name(unsigned int feature);
 int pd_feature_string_decode(const uint8_t *p, size_t len, bool swap, char **ret);
 int pd_feature_string_encode(struct buf *b, const char *s);
 
+/*
+ * Appends the place of ringtail's own section, for the bytes right behind the table of feature
+ * sections; in the other byte order if @swap. Returns 0 or -ENOMEM.
+ */
+int pd_own_section_put(struct buf *b, struct pd_section section, bool swap);
+
 /* NRCPUS */
 struct pd_nrcpus {
 	uint32_t configured, online;

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from lab import interrupt, need_root, need_tracefs, running, scaled, stat, table, wait_for, work
+from lab import Skip, interrupt, need_root, need_tracefs, perf_programs, running, scaled, stat, table, wait_for, work
 
 RATE = ['-F', '1999']
 NAMES = {'parse', 'matrix', 'digest'}  # of the workload's children
@@ -213,6 +213,44 @@ def test_compressed_pipe_stream(lab):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         assert p.returncode == 0 and not p.stderr.strip(), (reader, p.stderr)
         assert len(p.stdout.splitlines()) == ours > 0, (reader, len(p.stdout.splitlines()), ours)
+
+
+def test_perf_injects(lab):
+    """perf dies of a feature in the header that it does not know, so ours has no bit there."""
+    if not perf_programs():
+        raise Skip('no perf (package linux-perf)')
+    for options in [], ['-z'], ['-g'], ['--symbols=none']:
+        lab.run('record', '-o', 'p.data', *options, '-e', 'cpu-clock:u', *RATE, '--', lab.workload, scaled(60))
+        names_kept = b'RTSYMBOL' in read(lab, 'p.data')
+        assert names_kept == (options != ['--symbols=none']), options
+        injects(lab, 'p.data', options)
+    lab.run('pack', 'p.data')
+    assert b'RTSYMBOL' in read(lab, 'p.data')
+    injects(lab, 'p.data', 'pack')
+
+
+def read(lab, data):
+    with open(lab.path(data), 'rb') as f:
+        return f.read()
+
+
+def injects(lab, data, what):
+    """Expects that what each perf writes by `perf inject` has the same samples as `data`."""
+    for perf in perf_programs():
+        before = script_of(lab, perf, data)
+        assert len(before.splitlines()) > 10, (what, perf)
+        for way in [], ['-b'], ['-j'], ['--buildid-all']:
+            p = subprocess.run([perf, 'inject', *way, '-i', data, '-o', 'injected'], cwd=lab.dir, text=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            assert p.returncode == 0 and not p.stderr.strip(), (what, perf, way, p.returncode, p.stderr)
+            assert script_of(lab, perf, 'injected') == before, (what, perf, way)
+            assert lab.samples('injected') == lab.samples(data), (what, perf, way)
+
+
+def script_of(lab, perf, data):
+    return subprocess.run([perf, 'script', '-i', data], cwd=lab.dir, text=True, errors='replace',
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=True).stdout
 
 
 def test_compressed_file_is_smaller_and_says_so(lab):

@@ -13,6 +13,7 @@
 
 #include "data/edit/copy.h"
 #include "data/file/file_priv.h"
+#include "perfdata/feature.h"
 #include "perfdata/symbols/symbols.h"
 
 /* Places in the header of a file. */
@@ -83,7 +84,10 @@ static int put_place(struct edit *e, uint64_t offset, uint64_t size)
 	return buf_append(&e->tail, &place, sizeof(place));
 }
 
-/* Fills the tail with the table of @features and those contents that stand behind it. */
+/*
+ * Fills the tail with the table of @features, the place of the table of symbols, and those contents
+ * that stand behind it.
+ */
 static int make_tail(struct edit *e, const uint64_t features[4])
 {
 	struct pd_section places[HEADER_FEAT_BITS];
@@ -93,24 +97,30 @@ static int make_tail(struct edit *e, const uint64_t features[4])
 	read_places(e, places);
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS; f++)
 		at += has(features, f) ? sizeof(struct pd_section) : 0;
+	at += e->table->len ? sizeof(struct pd_own_section) : 0;
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS && !rc; f++) {
-		const struct buf *b = f == HEADER_RINGTAIL_SYMBOLS ? e->table : &e->df->features[f];
+		const struct buf *b = &e->df->features[f];
 
 		if (!has(features, f))
 			continue;
-		if (places[f].size && b != e->table) {
+		if (places[f].size) {
 			rc = put_place(e, places[f].offset, places[f].size);
 			continue;
 		}
 		rc = put_place(e, at, b->len);
 		at += b->len;
 	}
+	if (!rc && e->table->len)
+		rc = pd_own_section_put(&e->tail, (struct pd_section){at, e->table->len},
+					e->df->swapped);
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS && !rc; f++) {
-		const struct buf *b = f == HEADER_RINGTAIL_SYMBOLS ? e->table : &e->df->features[f];
+		const struct buf *b = &e->df->features[f];
 
-		if (has(features, f) && (!places[f].size || b == e->table) && b->len)
+		if (has(features, f) && !places[f].size && b->len)
 			rc = buf_append(&e->tail, b->data, b->len);
 	}
+	if (!rc && e->table->len)
+		rc = buf_append(&e->tail, e->table->data, e->table->len);
 	return rc;
 }
 
@@ -131,13 +141,10 @@ static int put_header(const struct edit *e, const uint64_t features[4])
 static int write_file(struct edit *e)
 {
 	uint64_t features[4];
-	const uint64_t ours = 1ULL << HEADER_RINGTAIL_SYMBOLS % 64;
 	int rc;
 
 	memcpy(features, e->df->header.features, sizeof(features));
-	features[HEADER_RINGTAIL_SYMBOLS / 64] &= ~ours;
-	if (e->table->len)
-		features[HEADER_RINGTAIL_SYMBOLS / 64] |= ours;
+	features[HEADER_RINGTAIL_SYMBOLS / 64] &= ~(1ULL << HEADER_RINGTAIL_SYMBOLS % 64);
 	rc = make_tail(e, features);
 	if (!rc)
 		rc = copy_records(e, e->df->segments[0].end);

@@ -229,6 +229,7 @@ static int walk(struct recover_walk *w, uint64_t from)
 static uint64_t features_end(const struct data_file *df)
 {
 	const struct segment *s = &df->segments[0];
+	struct pd_section own = {0};
 	uint64_t at = s->end, end, bits;
 
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS; f++) {
@@ -237,6 +238,10 @@ static uint64_t features_end(const struct data_file *df)
 								     : 0;
 	}
 	end = at;
+	if (own_section_read(df, at, &own))
+		end += sizeof(struct pd_own_section);
+	if (section_inside(own, s->size) && own.offset + own.size > end)
+		end = own.offset + own.size;
 	for (uint64_t place = s->end; place < at; place += sizeof(struct pd_section)) {
 		struct pd_section section;
 

@@ -136,26 +136,44 @@ static uint64_t in_file_order(const struct rewrite *w, uint64_t v)
 	return w->df->swapped ? __builtin_bswap64(v) : v;
 }
 
+/* Appends the contents of the features, in the order of their places. */
+static int put_contents(const struct rewrite *w, struct buf *tail)
+{
+	int rc = 0;
+
+	for (unsigned int f = 0; !rc && f < HEADER_FEAT_BITS; f++)
+		if (wants(w, f) && contents_of(w, f)->len)
+			rc = buf_append(tail, contents_of(w, f)->data, contents_of(w, f)->len);
+	return rc;
+}
+
 /* Writes the table of features, which begins at file offset @at, and their contents. */
 static int write_features(const struct rewrite *w, uint64_t at, int out)
 {
+	struct pd_section own = {0};
 	struct buf tail = {0};
 	int rc = 0;
 
 	for (unsigned int f = 0; f < HEADER_FEAT_BITS; f++)
-		at += wants(w, f) ? sizeof(struct pd_section) : 0;
+		at += !wants(w, f)		     ? 0
+		      : f == HEADER_RINGTAIL_SYMBOLS ? sizeof(struct pd_own_section)
+						     : sizeof(struct pd_section);
 	for (unsigned int f = 0; !rc && f < HEADER_FEAT_BITS; f++) {
-		struct pd_section place = {in_file_order(w, at),
-					   in_file_order(w, contents_of(w, f)->len)};
+		uint64_t size = contents_of(w, f)->len;
+		struct pd_section place = {in_file_order(w, at), in_file_order(w, size)};
 
 		if (!wants(w, f))
 			continue;
-		rc = buf_append(&tail, &place, sizeof(place));
-		at += contents_of(w, f)->len;
+		if (f == HEADER_RINGTAIL_SYMBOLS)
+			own = (struct pd_section){at, size};
+		else
+			rc = buf_append(&tail, &place, sizeof(place));
+		at += size;
 	}
-	for (unsigned int f = 0; !rc && f < HEADER_FEAT_BITS; f++)
-		if (wants(w, f) && contents_of(w, f)->len)
-			rc = buf_append(&tail, contents_of(w, f)->data, contents_of(w, f)->len);
+	if (!rc && wants(w, HEADER_RINGTAIL_SYMBOLS))
+		rc = pd_own_section_put(&tail, own, w->df->swapped);
+	if (!rc)
+		rc = put_contents(w, &tail);
 	if (!rc)
 		rc = copy_write(out, tail.data, tail.len);
 	buf_release(&tail);
@@ -167,7 +185,10 @@ static int write_header(const struct rewrite *w, uint64_t bytes, int out)
 	uint64_t words[HEADER_FEAT_BITS / 64], size = in_file_order(w, bytes);
 
 	for (size_t i = 0; i < HEADER_FEAT_BITS / 64; i++)
-		words[i] = in_file_order(w, w->features[i]);
+		words[i] = w->features[i];
+	words[HEADER_RINGTAIL_SYMBOLS / 64] &= ~(1ull << HEADER_RINGTAIL_SYMBOLS % 64);
+	for (size_t i = 0; i < HEADER_FEAT_BITS / 64; i++)
+		words[i] = in_file_order(w, words[i]);
 	if (pwrite(out, &size, sizeof(size), RECOVER_AT_DATA_SIZE) != sizeof(size) ||
 	    pwrite(out, words, sizeof(words), RECOVER_AT_FEATURES) != sizeof(words))
 		return errno ? -errno : -EIO;

@@ -27,6 +27,18 @@ ssize_t file_read(int fd, void *buf, size_t len, uint64_t off)
 	return (ssize_t)done;
 }
 
+bool own_section_read(const struct data_file *df, uint64_t at, struct pd_section *ret)
+{
+	struct pd_own_section own;
+
+	if (file_read(df->segments[0].fd, &own, sizeof(own), at) != sizeof(own) ||
+	    load_u64(&own.magic, df->swapped) != PD_OWN_MAGIC)
+		return false;
+	ret->offset = load_u64(&own.section.offset, df->swapped);
+	ret->size = load_u64(&own.section.size, df->swapped);
+	return true;
+}
+
 int segment_add(struct data_file *df, const char *path, int fd, bool force, struct error *err)
 {
 	struct segment *s;

@@ -66,6 +66,11 @@ struct data_file {
 /* Reads up to @len bytes at @off. Returns their number (fewer at end of file) or -errno. */
 ssize_t file_read(int fd, void *buf, size_t len, uint64_t off);
 /*
+ * Reads where the section of HEADER_RINGTAIL_SYMBOLS is, from behind the table of features, which
+ * ends at file offset @at. Returns false if nothing there says so. The section may be anywhere.
+ */
+bool own_section_read(const struct data_file *df, uint64_t at, struct pd_section *ret);
+/*
  * Adds a regular file, open as @fd, as the next segment. Returns 0 or a negative errno with @err
  * filled.
  */

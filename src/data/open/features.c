@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Reads feature sections. A table of {offset, size} follows the data, with one entry for each set
- * bit of the header, in the order of the bits. All contents are read at once: they are small, and
- * their sum is bounded by the size of the file.
+ * bit of the header, in the order of the bits; behind it may stand a struct pd_own_section. All
+ * contents are read at once: they are small, and their sum is bounded by the size of the file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,17 +78,26 @@ static bool lacks_machine(const struct data_file *df, const uint64_t announced[4
 	return lacks;
 }
 
+/* Reads a section for the table of features, or one that stands for itself. */
+static int take_section(struct data_file *df, unsigned int feature, struct pd_section sec,
+			uint64_t *left)
+{
+	int rc = read_one(df, feature, sec, left);
+
+	if (!rc)
+		df->header.features[feature / 64] |= 1ULL << (feature % 64);
+	return rc == -ENODATA ? 0 : rc;
+}
+
 int features_read(struct data_file *df)
 {
-	struct pd_section table[HEADER_FEAT_BITS];
+	struct pd_section table[HEADER_FEAT_BITS], own;
 	struct segment *s = &df->segments[0];
 	uint64_t bits[4], left = s->size;
 	int nr = (int)count_bits(df->header.features), have, next = 0, rc;
 
 	memcpy(bits, df->header.features, sizeof(bits));
 	memset(df->header.features, 0, sizeof(df->header.features));
-	if (!nr)
-		return 0;
 	have = read_table(df, (size_t)nr, table);
 	if (have < 0)
 		return have;
@@ -103,15 +112,14 @@ int features_read(struct data_file *df)
 			next++;
 			continue;
 		}
-		rc = read_one(df, f, table[next++], &left);
-		if (rc == -ENODATA)
-			continue;
+		rc = take_section(df, f, table[next++], &left);
 		if (rc)
 			return rc;
-		df->header.features[f / 64] |= 1ULL << (f % 64);
 	}
-	df->features_cut = lacks_machine(df, bits, have);
-	return 0;
+	df->features_cut = nr && lacks_machine(df, bits, have);
+	if (have < nr || !own_section_read(df, s->end + (size_t)nr * sizeof(*table), &own))
+		return 0;
+	return take_section(df, HEADER_RINGTAIL_SYMBOLS, own, &left);
 }
 
 /* Takes a line "name,type,config" of simpleperf's list of events. */

@@ -285,9 +285,16 @@ static uint64_t header_as_offset(const struct data_file *df, const struct perf_e
 		   : (uint64_t)h->size << 48 | (uint64_t)h->misc << 32 | h->type;
 }
 
+/* Returns whether @first, at @at, can be the first word of a table of features of @size bytes. */
+static bool begins_table(uint64_t first, uint64_t at, uint64_t size)
+{
+	return size && (first == at + size || first == at + size + sizeof(struct pd_own_section));
+}
+
 /*
  * Finds the end of the data if their size is 0: the end of the file, or the table of features, if
- * it is where a record should be. The first entry of the table points to the first byte behind it.
+ * it is where a record should be. The first entry of the table points to the first byte behind it,
+ * and behind a struct pd_own_section.
  */
 int stream_find_end(struct data_file *df)
 {
@@ -303,7 +310,7 @@ int stream_find_end(struct data_file *df)
 	for (size_t i = 0; i < 4; i++)
 		table += 16 * (uint64_t)__builtin_popcountll(df->header.features[i]);
 	while ((rc = data_scan_next(scan, &rec)) > 0) {
-		if (table && header_as_offset(df, rec.hdr) == rec.offset + table) {
+		if (begins_table(header_as_offset(df, rec.hdr), rec.offset, table)) {
 			s->end = rec.offset;
 			break;
 		}
@@ -314,7 +321,7 @@ int stream_find_end(struct data_file *df)
 		return rc;
 	/* In a little-endian file the entry is no valid record: its size seems to be 0. */
 	if (!rc && table && file_read(s->fd, first, sizeof(first), pos) == sizeof(first) &&
-	    load_u64(first, df->swapped) == pos + table)
+	    begins_table(load_u64(first, df->swapped), pos, table))
 		s->end = pos;
 	return 0;
 }

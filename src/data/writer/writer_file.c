@@ -20,12 +20,16 @@
  * HEADER_EVENT_TYPE, which readers pass over if it is long enough (PD_PASSED_OVER_MIN); zeros
  * behind the table make it so. The data of every file begin with a record of this type
  * (writer_preface.c).
+ *
+ * A table of symbols of its own has no bit in the header (struct pd_own_section). Its place stands
+ * right behind the table of features, and here counts as the last entry of this table.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "data/writer/output_backup.h"
 #include "data/writer/writer_priv.h"
+#include "perfdata/feature.h"
 
 /* perf cannot read a recording without these. In the order of the bits. */
 static const unsigned int vital[] = {HEADER_TRACING_DATA, HEADER_DIR_FORMAT, HEADER_COMPRESSED};
@@ -49,6 +53,37 @@ static bool feature_has(const uint64_t features[4], unsigned int feature)
 static void feature_mark(uint64_t features[4], unsigned int feature)
 {
 	features[feature / 64] |= 1ULL << feature % 64;
+}
+
+/* Enters a feature, whose contents have a place later. */
+static void feature_add(const struct writer_feature *feature, struct pd_header *h,
+			struct pd_section sections[HEADER_FEAT_BITS])
+{
+	sections[feature->feature] = (struct pd_section){0, feature->len};
+	if (feature->feature != HEADER_RINGTAIL_SYMBOLS)
+		feature_mark(h->features, feature->feature);
+}
+
+static size_t table_size(const struct pd_header *h, const struct pd_section *sections)
+{
+	size_t size = sections[HEADER_RINGTAIL_SYMBOLS].size ? sizeof(struct pd_own_section) : 0;
+
+	for (size_t i = 0; i < 4; i++)
+		size += (size_t)__builtin_popcountll(h->features[i]) * sizeof(*sections);
+	return size;
+}
+
+static int table_put(struct buf *b, const struct pd_header *h, const struct pd_section *sections)
+{
+	int rc = 0;
+
+	for (unsigned int f = 0; f < HEADER_FEAT_BITS && !rc; f++) {
+		if (feature_has(h->features, f))
+			rc = buf_append(b, &sections[f], sizeof(sections[f]));
+	}
+	if (!rc && sections[HEADER_RINGTAIL_SYMBOLS].size)
+		rc = pd_own_section_put(b, sections[HEADER_RINGTAIL_SYMBOLS], false);
+	return rc;
 }
 
 /* Size of the resume record for these features; 0: they need none. */
@@ -78,20 +113,17 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 	uint64_t offset;
 	size_t nr_vital = 0;
 	size_t i;
-	unsigned int f;
-	int rc = 0;
+	int rc;
 
 	for (i = 0; i < nr_features; i++)
-		feature_mark(h->features, features[i].feature);
+		feature_add(&features[i], h, n->sections);
 	if (!nr_features)
 		n->table_at = resume_size(h->features);
 	n->visible = w->pos + n->table_at;
-	for (i = 0; i < 4; i++)
-		n->table_len +=
-			(size_t)__builtin_popcountll(h->features[i]) * sizeof(n->sections[0]);
+	n->table_len = table_size(h, n->sections);
 	offset = n->visible + n->table_len;
 	for (i = 0; i < nr_features; i++) {
-		n->sections[features[i].feature] = (struct pd_section){offset, features[i].len};
+		n->sections[features[i].feature].offset = offset;
 		offset += features[i].len;
 	}
 
@@ -101,10 +133,8 @@ static int next_plan(const struct writer *w, const struct writer_feature *featur
 		if (feature_has(h->features, vital[i]))
 			resume.vital[nr_vital++] = n->sections[vital[i]];
 	rc = buf_append(&n->tail, &resume, n->table_at);
-	for (f = 0; f < HEADER_FEAT_BITS && !rc; f++) {
-		if (feature_has(h->features, f))
-			rc = buf_append(&n->tail, &n->sections[f], sizeof(n->sections[f]));
-	}
+	if (!rc)
+		rc = table_put(&n->tail, h, n->sections);
 	for (i = 0; i < nr_features && !rc; i++)
 		rc = buf_append(&n->tail, features[i].data, features[i].len);
 	return rc;
@@ -249,8 +279,8 @@ static int file_begin(struct writer *w, const struct pd_evlist *list,
 	if (!rc)
 		rc = begin_events(list, &b, &h);
 	for (i = 0; i < nr_features && !rc; i++) {
-		feature_mark(h.features, features[i].feature);
-		w->sections[features[i].feature] = (struct pd_section){b.len, features[i].len};
+		feature_add(&features[i], &h, w->sections);
+		w->sections[features[i].feature].offset = b.len;
 		rc = buf_append(&b, features[i].data, features[i].len);
 		if (!rc)
 			rc = buf_zero(&b, -b.len & 7);

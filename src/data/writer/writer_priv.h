@@ -50,7 +50,7 @@ struct writer {
 
 	/* As on disk since the last flush. A stream uses header.data.offset alone. */
 	struct pd_header header;
-	struct pd_section sections[HEADER_FEAT_BITS]; /* of the features whose bit is set */
+	struct pd_section sections[HEADER_FEAT_BITS]; /* of the features it has; others: 0 */
 	size_t preface;				      /* writer_preface_size() */
 	uint64_t visible; /* file offset where the data end and the table begins */
 	struct buf table; /* a copy of the table */

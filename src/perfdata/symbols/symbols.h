@@ -2,8 +2,9 @@
 /*
  * Codec of a recording's own table of symbols: the names of the functions that its samples hit.
  *
- * It is the feature HEADER_RINGTAIL_SYMBOLS, which perf passes over. In a pipe stream it lies in
- * HEADER_EVENT_TYPE records, which perf skips:
+ * Readers know it as the feature HEADER_RINGTAIL_SYMBOLS. In a file a struct pd_own_section says
+ * where it is, which perf does not read. In a pipe stream it lies in HEADER_EVENT_TYPE records,
+ * which perf skips:
  *
  *   u64 PD_SYMBOLS_MAGIC, offset, total; the bytes from offset on; zeros up to a multiple of 8
  *

@@ -123,6 +123,57 @@ static void test_file(void **state)
 	assert_int_equal(rmdir(dir), 0); /* nor a temporary file */
 }
 
+/* Returns whether the header has a bit for the table of symbols. */
+static bool has_own_bit(const char *path)
+{
+	struct pd_header h;
+	FILE *f = fopen(path, "re");
+
+	assert_non_null(f);
+	assert_int_equal(fread(&h, sizeof(h), 1, f), 1);
+	assert_int_equal(fclose(f), 0);
+	return h.features[HEADER_RINGTAIL_SYMBOLS / 64];
+}
+
+/* An older file has a bit for its table of symbols. A new one has none: perf inject dies of it. */
+static void test_older_file(void **state)
+{
+	char path[] = "/tmp/ringtail-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	for (int swap = 0; swap < 2; swap++) {
+		struct image im = {.swap = swap};
+		size_t table;
+
+		make_samples(&im, 1, 5);
+		table = im.b.len;
+		image_set64(&im, 72, 1ULL << HEADER_HOSTNAME | 1ULL << HEADER_ARCH);
+		image_set64(&im, 96, 1ULL << HEADER_RINGTAIL_SYMBOLS % 64);
+		image_u64(&im, table + 48);
+		image_u64(&im, 12);
+		image_u64(&im, 0);
+		image_u64(&im, 8);
+		image_u64(&im, table + 60);
+		image_u64(&im, 5);
+		image_u32(&im, 8);
+		assert_int_equal(buf_append(&im.b, "machine\0older", 13), 0);
+		save(&im, path);
+		assert_true(has_own_bit(path));
+		check(path, "older", im.b.data);
+		set(path, "newer one", NULL);
+		assert_false(has_own_bit(path));
+		check(path, "newer one", im.b.data);
+		save(&im, path);
+		set(path, "", NULL);
+		assert_false(has_own_bit(path));
+		check(path, NULL, im.b.data);
+		image_release(&im);
+	}
+	unlink(path);
+}
+
 static void test_stream(void **state)
 {
 	char path[] = "/tmp/ringtail-test-XXXXXX";
@@ -260,9 +311,10 @@ static void test_signal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),   cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_writer), cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_output), cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_file),   cmocka_unit_test(test_older_file),
+		cmocka_unit_test(test_stream), cmocka_unit_test(test_writer),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_output),
+		cmocka_unit_test(test_signal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

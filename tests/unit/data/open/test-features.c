@@ -69,6 +69,66 @@ static void test_features(void **state)
 	}
 }
 
+static void expect_own(const struct image *im, size_t len, bool found, int damaged)
+{
+	struct data_file *df;
+	const uint8_t *p;
+	size_t n;
+
+	assert_int_equal(image_open_len(im, len, &df, NULL), 0);
+	assert_int_equal(data_feature(df, HEADER_RINGTAIL_SYMBOLS, &p, &n), found ? 0 : -ENOENT);
+	if (found) {
+		assert_int_equal(n, 7);
+		assert_memory_equal(p, "symbols", n);
+	}
+	assert_int_equal(noted(df, DATA_DAMAGED, ""), damaged);
+	assert_int_equal(data_feature(df, HEADER_HOSTNAME, &p, &n), 0);
+	data_close(df);
+}
+
+/* The own section has no bit in the header. Its place is behind the table, and may be damaged. */
+static void test_own_section(void **state)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		struct image im = {.swap = swap};
+		size_t table, own;
+
+		make_samples(&im, 1, 5);
+		table = im.b.len;
+		own = table + 16;
+		image_set64(&im, 72, 1ULL << HEADER_HOSTNAME);
+		image_u64(&im, own + 24);
+		image_u64(&im, 12);
+		image_u64(&im, PD_OWN_MAGIC);
+		image_u64(&im, own + 36);
+		image_u64(&im, 7);
+		image_u32(&im, 8);
+		assert_int_equal(buf_append(&im.b, "machine\0symbols", 15), 0);
+		expect_own(&im, im.b.len, true, 0);
+
+		/* more bytes behind it, an end in it, or before it is whole */
+		assert_int_equal(buf_append(&im.b, "more", 4), 0);
+		expect_own(&im, im.b.len, true, 0);
+		expect_own(&im, im.b.len - 5, false, 1);
+
+		/* the table is found without the size of the data */
+		image_set64(&im, 48, 0);
+		expect_own(&im, im.b.len, true, 0);
+		image_set64(&im, 48, table - im.data_at);
+
+		/* outside of the file; no magic */
+		image_set64(&im, own + 8, UINT64_MAX - 4);
+		expect_own(&im, im.b.len, false, 1);
+		image_set64(&im, own + 8, own + 36);
+		image_set64(&im, own + 16, UINT64_MAX);
+		expect_own(&im, im.b.len, false, 1);
+		image_set64(&im, own + 16, 7);
+		image_set64(&im, own, PD_OWN_MAGIC ^ 1);
+		expect_own(&im, im.b.len, false, 0);
+		image_release(&im);
+	}
+}
+
 /* Sections that overlap may not cost more memory than the file has bytes. */
 static void test_features_overlap(void **state)
 {
@@ -161,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_features),
+		cmocka_unit_test(test_own_section),
 		cmocka_unit_test(test_features_overlap),
 		cmocka_unit_test(test_meta_info),
 		cmocka_unit_test(test_damaged_description),

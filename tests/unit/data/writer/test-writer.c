@@ -46,6 +46,7 @@ struct disk {
 	const struct writer_feature *features;
 	size_t nr_features;
 	bool tracing, compressed;
+	bool own;	       /* it must have the own section */
 	unsigned long between; /* times that features were missing */
 	unsigned long errors;  /* calls that failed */
 
@@ -108,6 +109,27 @@ static void slurp(const char *path, struct buf *b)
 	close(fd);
 }
 
+static const uint8_t own_text[] = "A table of symbols, opaque here, and longer than others.";
+
+/* The own section has no bit in the header. Its place behind the table is there with its bytes. */
+static void check_own(const struct disk *d, const struct buf *file, const struct pd_header *h,
+		      uint64_t at)
+{
+	struct pd_own_section own = {0};
+
+	assert_false(h->features[HEADER_RINGTAIL_SYMBOLS / 64] >> HEADER_RINGTAIL_SYMBOLS % 64 & 1);
+	if (at + sizeof(own) <= file->len)
+		memcpy(&own, file->data + at, sizeof(own));
+	if (own.magic != PD_OWN_MAGIC) {
+		assert_false(d->own);
+		return;
+	}
+	assert_int_equal(own.section.size, sizeof(own_text));
+	assert_true(own.section.offset <= file->len &&
+		    own.section.size <= file->len - own.section.offset);
+	assert_memory_equal(file->data + own.section.offset, own_text, sizeof(own_text));
+}
+
 static void check_table(struct disk *d, const struct buf *file, const struct pd_header *h)
 {
 	uint64_t at = h->data.offset + h->data.size;
@@ -136,6 +158,7 @@ static void check_table(struct disk *d, const struct buf *file, const struct pd_
 			assert_memory_equal(file->data + sec.offset, want->data, want->len);
 		}
 	}
+	check_own(d, file, h, at);
 	/* perf reads nothing of such files without these two. */
 	assert_true(tracing || !d->tracing);
 	assert_true(compressed || !d->compressed);
@@ -188,9 +211,16 @@ static void check_reader(struct disk *d)
 	struct data_file *df;
 	struct data_scan *scan;
 	struct data_record rec;
+	const uint8_t *p;
 	size_t i, n, seen = 0;
 
 	assert_int_equal(data_open(d->path, false, &df, &err), 0);
+	if (!data_feature(df, HEADER_RINGTAIL_SYMBOLS, &p, &n)) {
+		assert_int_equal(n, sizeof(own_text));
+		assert_memory_equal(p, own_text, n);
+	} else {
+		assert_false(d->own);
+	}
 	assert_int_equal(pd_evlist_count(data_evlist(df)), 2);
 	assert_int_equal(data_scan_new(df, 0, 0, DATA_WHOLE, DATA_SCAN_FINDINGS, &scan), 0);
 	while (data_scan_next(scan, &rec) == 1)
@@ -407,10 +437,13 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 		{HEADER_COMPRESSED, text, 20},
 		{HEADER_TRACING_DATA, text, sizeof(text)},
 	};
-	const struct writer_feature late[] = {{HEADER_SAMPLE_TIME, text + 3, 16},
-					      {HEADER_BRANCH_STACK, text, 0}};
+	const struct writer_feature late[] = {
+		{HEADER_SAMPLE_TIME, text + 3, 16},
+		{HEADER_BRANCH_STACK, text, 0},
+		{HEADER_RINGTAIL_SYMBOLS, own_text, sizeof(own_text)}};
 	const struct writer_io io = {.pwritev = hooked_pwritev, .engine = &random_engine, .arg = d};
 	struct error err = ERROR_INIT;
+	bool own = seed % 4;
 	struct writer *w;
 	int i, j, rc;
 
@@ -418,7 +451,7 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 	d->short_writes = seed % 3 ? 0 : d->depth ? 30 : 100;
 	d->fail_at = fail_at;
 	d->writes = d->between = d->errors = 0;
-	d->armed = d->tracing = d->compressed = false;
+	d->armed = d->tracing = d->compressed = d->own = false;
 	d->appended.len = d->flushed = 0;
 	d->nr_features = 0;
 	rc = writer_create_io(d->path, list, all, nr_features, &io, &w, &err);
@@ -442,16 +475,17 @@ static unsigned long record(struct disk *d, const struct pd_evlist *list, unsign
 		assert_true(writer_data_size(w) >= d->appended.len);
 	}
 	d->nr_features = nr_features < 3 ? nr_features : 2; /* the third is being replaced */
-	rc = writer_finish(w, late, 2, &err);
+	rc = writer_finish(w, late, 2 + own, &err);
 	if (rc) {
 		assert_int_equal(rc, -ENOSPC);
 		d->errors++;
-		rc = writer_finish(w, late, 2, &err);
+		rc = writer_finish(w, late, 2 + own, &err);
 	}
 	assert_int_equal(rc, 0);
 	d->flushed = d->appended.len;
 	d->features = late;
 	d->nr_features = 2;
+	d->own = own;
 	check(d);
 	check_reader(d);
 	assert_int_equal(writer_append(w, text, 8, NULL, 0, &err), -EINVAL);
