@@ -329,15 +329,27 @@ static void add_scheduling(struct argp_state *state, struct record_command *cmd)
 		record_fail("--off-cpu: %s", err.text);
 }
 
+/* As perf: -a has no effect, and a command only ends the recording. */
+static void settle_user(struct record_command *cmd)
+{
+	struct target_opts *target = &cmd->opts.plan.target;
+
+	if (!cmd->by_user)
+		return;
+	if (target->all_cpus)
+		complain("-u: only this user's processes are recorded: -a has no effect");
+	target->all_cpus = false;
+	if (target->command && !cmd->quiet)
+		complain("-u: this user's processes are recorded until '%s' ends; to record that "
+			 "itself, leave out -u",
+			 target->command[0]);
+}
+
 static void finish_options(struct argp_state *state, struct record_command *cmd)
 {
 	struct record_opts *opts = &cmd->opts;
 
-	/* As perf. */
-	if (cmd->by_user && opts->plan.target.all_cpus) {
-		complain("-u: only this user's processes are recorded: -a has no effect");
-		opts->plan.target.all_cpus = false;
-	}
+	settle_user(cmd);
 	change_events(state, cmd);
 	add_scheduling(state, cmd);
 	aux_rules_group(&opts->plan.events, &opts->plan.aux);

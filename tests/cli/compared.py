@@ -113,7 +113,7 @@ DIFFERENT = {
         'switch-output-event': 'any event; a filter may follow',
         'tail-synthesize': 'always',
         'timestamp-boundary': 'always',
-        'uid': 'processes that run already, as perf 6.1, and their children; -a has no effect',
+        'uid': 'processes that run already, as perf 6.1, and their children; -a has no effect; a command only says how long',
         'vmlinux': 'for the names of the kernel that the recording carries',
         'threads': 'masks as perf\'s; layouts by hwloc',
         'timestamp': 'always',

@@ -305,6 +305,18 @@ def test_user_overrides_the_whole_system(lab):
     assert 'choose one' in said, said
 
 
+def test_command_beside_a_user(lab):
+    """As with perf 6.1, -u's processes are recorded while the command runs; a line says that it is not recorded."""
+    user = ['-e', 'cpu-clock', '-F', '99', '-o', 'p.data', '-u', str(os.getuid())]
+    load = lab.spawn(sys.executable, '-c', 'while True: pass')
+    said = lab.run('record', *user, '--', sys.executable, '-c', 'import os; print(os.getpid()); sum(range(30000000))')
+    assert ' ends; to record that itself, leave out -u' in said.stderr, said.stderr
+    pids = set(lab.run('script', '-i', 'p.data', '-F', 'pid').stdout.split())
+    assert str(load.pid) in pids and said.stdout.strip() not in pids, (said.stdout, pids)
+    for words in (['-q', *user, '--', 'true'], [*user, '--duration', '100ms']):
+        assert 'leave out -u' not in lab.run('record', *words).stderr
+
+
 def test_list_without_probes(lab):
     """A kind of events that has none here is said in a line."""
     p = lab.run('list', 'uprobe', status=None)
