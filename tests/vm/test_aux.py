@@ -330,11 +330,11 @@ def long_aux_of_arm64():
 
 PMU_SCRIPT = '''insmod /usr/lib/auxsim.ko || exit 1
 # A reader that stands still for a while is too late.
-EVENT=auxsim/bytes=4096,period=200/u traced truncated full -m 64K,8K
+EVENT=auxsim/bytes=4096/u traced truncated full -m 64K,8K
 EVENT=auxsim/bytes=256,odd,flush/u traced odd full -m 64K,48
 EVENT=auxsim/bytes=256,trunc=7,flush/u traced stopped full -m 64K,256K
 # So late that not even the records of the stops have room.
-KEEP=1 STOPPED=30 EVENT=auxsim/bytes=64,period=300/u LOAD='roam 40000 1 8 4' \\
+KEEP=1 STOPPED=30 EVENT=auxsim/bytes=64/u LOAD='roam 40000 1 8 4' \\
 	traced unreported full --fail-on-loss -m 64K,16K
 ringtail report --stats -i unreported.data 2>&1 >/dev/null | sed 's/^/unreported.report: /'
 rm -rf unreported.*
@@ -460,7 +460,7 @@ def test_sinks_of_several_cpus():
 AREA = 16 << 10
 # The recorder has a CPU of its own: on that of the thread it would take its place at each snapshot.
 # With lazy=1 there is trace of one stay on a CPU alone.
-ROAM_SCRIPT = '''export EVENT=auxsim/bytes=256,period=500/u PREFIX='taskset 10' GAP=0.4 SNAPSHOTS=20
+ROAM_SCRIPT = '''export EVENT=auxsim/bytes=256/u PREFIX='taskset 10' GAP=0.4 SNAPSHOTS=20
 insmod /usr/lib/auxsim.ko || exit 1
 export LOAD='roam 120000 30 1 4'
 traced lazy0-area snapshot -S -m 64K,16K
@@ -710,7 +710,7 @@ for number in $(seq 40); do
 done
 kill -TERM $pid 2>/dev/null; wait $pid; echo "most: $?"; sed 's/^/most.err: /' most.err; finished most
 
-ringtail record -e auxsim/bytes=4096,period=200/u -m 64K,16K -o switched.data -- roam 600000 10 2>switched.err & pid=$!
+ringtail record -e auxsim/bytes=4096/u -m 64K,16K -o switched.data -- roam 600000 10 2>switched.err & pid=$!
 up $pid
 for number in $(seq 10); do
 	ringtail ctl --pid $pid disable >/dev/null

@@ -73,7 +73,7 @@ module_param_string(filters, filters, sizeof(filters), 0444);
 MODULE_PARM_DESC(filters, "address filters of the event that began last");
 
 PMU_FORMAT_ATTR(bytes, "config:0-31");	 /* of a tick (0: 1024) */
-PMU_FORMAT_ATTR(period, "config1:0-31"); /* of ticks, in us (0: 1000) */
+PMU_FORMAT_ATTR(tick, "config1:0-31");	 /* the time between two, in us (0: 1000) */
 PMU_FORMAT_ATTR(flush, "config2:0");	 /* output ends and begins at each tick */
 PMU_FORMAT_ATTR(offhead,
 		"config2:1"); /* overwrite: the head is an offset, as PT's; else free-running */
@@ -97,7 +97,7 @@ enum {
 
 static struct attribute *axs_format_attrs[] = {
 	&format_attr_bytes.attr,
-	&format_attr_period.attr,
+	&format_attr_tick.attr,
 	&format_attr_flush.attr,
 	&format_attr_offhead.attr,
 	&format_attr_odd.attr,
