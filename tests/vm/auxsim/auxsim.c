@@ -72,9 +72,9 @@ static char filters[256];
 module_param_string(filters, filters, sizeof(filters), 0444);
 MODULE_PARM_DESC(filters, "address filters of the event that began last");
 
-PMU_FORMAT_ATTR(bytes, "config:0-31");	 /* of a tick (0: 1024) */
-PMU_FORMAT_ATTR(tick, "config1:0-31");	 /* the time between two, in us (0: 1000) */
-PMU_FORMAT_ATTR(flush, "config2:0");	 /* output ends and begins at each tick */
+PMU_FORMAT_ATTR(bytes, "config:0-31"); /* of a tick (0: 1024) */
+PMU_FORMAT_ATTR(tick, "config1:0-31"); /* the time between two, in us (0: 1000) */
+PMU_FORMAT_ATTR(flush, "config2:0");   /* output ends and begins at each tick */
 PMU_FORMAT_ATTR(offhead,
 		"config2:1"); /* overwrite: the head is an offset, as PT's; else free-running */
 PMU_FORMAT_ATTR(odd, "config2:2");	   /* 1 to 31 zero bytes at each begin */
