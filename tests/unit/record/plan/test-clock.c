@@ -93,7 +93,7 @@ static void test_quiet(void **state)
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *other;
 	struct clock c;
-	void *memory;
+	void *memory = NULL;
 	int fd;
 
 	(void)state;
