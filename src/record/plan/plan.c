@@ -467,7 +467,9 @@ void plan_set_ring_size(struct plan *plan, uint64_t bytes, uint64_t sideband)
 {
 	plan->ring_size = bytes;
 	plan->sideband_size = sideband;
-	plan->beside_size = plan->opts->ring_size && bytes > sideband ? bytes : sideband;
+	/* A plan of events that are only watched has no options. */
+	plan->beside_size =
+		plan->opts && plan->opts->ring_size && bytes > sideband ? bytes : sideband;
 	for (size_t i = 0; i < plan->nr; i++) {
 		struct plan_event *event = &plan->events[i];
 		const uint64_t watermarks[RING_KINDS] = {
