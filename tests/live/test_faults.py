@@ -357,11 +357,11 @@ def test_what_does_not_fit_at_the_end_is_counted_once(lab):
 
     with open('/sys/devices/system/cpu/online', encoding='ascii') as f:
         cpus = f.read().strip()
-    # One thread for all CPUs: which of several files is the largest differs with where the load runs.
+    # One thread for all CPUs, and so one file: which of several is the largest differs with where the load runs.
     threads = [f'--threads={cpus}/{cpus}']
     for options in [], ['--aio'], ['-z'], threads:
         record(options, 1 << 30, 0)
-        data = lab.path('p.data/data.0' if options == threads else 'p.data')
+        data = lab.path('p.data/data' if options == threads else 'p.data')
         size, failures = os.path.getsize(data), set()
         # Compressed they are not as large each time.
         for less in [size // 2] if '-z' in options else [16, 100, 200, 300, 1000, 10000]:
