@@ -321,7 +321,7 @@ static void make_socket(struct session_control *sc)
 		messages_say(
 			sc->messages, level,
 			"no commands by 'ringtail ctl': XDG_RUNTIME_DIR names no directory of this "
-			"user for the socket");
+			"user for the socket; set it, or use --control=fifo:PATH, or signals");
 	else if (control_listen(sc->control, base, &err))
 		messages_say(sc->messages, level, "no commands by 'ringtail ctl': %s", err.text);
 }
