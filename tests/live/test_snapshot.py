@@ -202,6 +202,10 @@ def test_files_of_their_own(lab):
         assert all(bool(a & b) == overlap for a, b in zip(sets, sets[1:]))
         assert not overlap or sets[0] < sets[1] < sets[2]
         assert memory_counts(said)[1] == len(set.union(*sets))
+        for command in 'report', 'snapshots':
+            said = lab.run(command, '-i', data).stderr
+            assert f'{data}: the recording took no snapshot into this file; 3 other outputs are beside it, the newest: {files[-1]}' \
+                in said, said
 
 
 def test_a_pipe_says_it_too(lab):

@@ -44,7 +44,7 @@ static int show(void *args, struct trace *t)
 	if (a->json)
 		return json_write(stdout, snapshots_json(t));
 	snapshots_render(stdout, t);
-	if (!t->snapshots.nr_records && !a->input.quiet)
+	if (!t->snapshots.nr_records && !a->input.quiet && !input_explain_no_snapshot(t))
 		complain("%s: the recording has no snapshots; 'ringtail record -M SIZE' keeps "
 			 "samples for them, and -S trace",
 			 t->opts.path);

@@ -15,6 +15,7 @@
 #include "base/human.h"
 #include "base/parse.h"
 #include "base/plural.h"
+#include "cli/input/beside.h"
 #include "cli/input/memory_limit.h"
 #include "cli/input/output.h"
 #include "cli/input/wall_time.h"
@@ -528,14 +529,32 @@ static bool kept_in_memory(const struct trace *t)
 	return is;
 }
 
+bool input_explain_no_snapshot(const struct trace *t)
+{
+	char *newest;
+	size_t nr;
+
+	if (!kept_in_memory(t))
+		return false;
+	nr = outputs_beside(t->opts.path, &newest);
+	if (newest)
+		complain("%s: the recording took no snapshot into this file; %zu other output%s "
+			 "beside it, the newest: %s",
+			 t->opts.path, nr, nr == 1 ? " is" : "s are", newest);
+	else
+		complain("%s: the recording kept its samples in memory (-M) and took no snapshot",
+			 t->opts.path);
+	free(newest);
+	return true;
+}
+
 void input_explain_nothing(const struct input *in, const struct trace *t)
 {
 	if (in->quiet)
 		return;
 	explain_filters(in, t);
-	if (!t->counts.samples && !snapshots_are_in(t->df) && kept_in_memory(t))
-		complain("%s: the recording kept its samples in memory (-M) and took no snapshot",
-			 t->opts.path);
+	if (!t->counts.samples && !snapshots_are_in(t->df))
+		input_explain_no_snapshot(t);
 }
 
 static void warn_loss(const struct input *in, const struct trace *t)

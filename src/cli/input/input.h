@@ -141,6 +141,12 @@ void input_explain_symbols(const struct input *in, const struct trace *t);
 /* Prints why copies of user stacks cannot be unwound, if so. */
 void input_explain_stacks(const struct input *in, const struct trace *t);
 
+/*
+ * If the recording was made with -M: prints that it took no snapshot into this file, and where
+ * others are. Returns whether it was.
+ */
+bool input_explain_no_snapshot(const struct trace *t);
+
 /* If no sample was shown: prints that the filters passed none, or that no snapshot exists (-M). */
 void input_explain_nothing(const struct input *in, const struct trace *t);
 
