@@ -141,7 +141,7 @@ static char *write_number(char *to, const struct program_piece *piece, uint64_t 
 {
 	char text[NUMBER_MAX], *end = text + sizeof(text), *p, prefix[2];
 	uint64_t v = value << piece->unused >> piece->unused;
-	size_t before = 0, pad;
+	size_t before = 0, length, pad;
 
 	memset(text, '0', sizeof(text));
 	if (piece->type == 'd' || piece->type == 'i') {
@@ -161,16 +161,16 @@ static char *write_number(char *to, const struct program_piece *piece, uint64_t 
 			prefix[before++] = piece->type;
 		}
 	}
-	pad = (size_t)(end - p) + before;
-	pad = pad < piece->width ? piece->width - pad : 0;
+	length = (size_t)(end - p);
+	pad = length + before < piece->width ? piece->width - length - before : 0;
 	if (piece->zeros && !piece->left)
-		p -= pad; /* zeros are there */
+		length += pad; /* zeros are there */
 	else if (pad && !piece->left)
 		to = repeat(to, ' ', pad);
 	for (size_t i = 0; i < before; i++)
 		*to++ = prefix[i];
-	short_copy(to, p, (size_t)(end - p));
-	to += end - p;
+	short_copy(to, end - length, length);
+	to += length;
 	return pad && piece->left ? repeat(to, ' ', pad) : to;
 }
 
