@@ -279,7 +279,9 @@ int output_publish(struct output *out, bool complete, struct error *err)
 	struct buf b = {0};
 	int rc;
 
-	if (!out->directory)
+	/* The list of a directory with one file has nothing that changes, and its writer is a
+	 * worker's. */
+	if (!out->directory || out->nr == 1)
 		return 0;
 	rc = encode_parts(out, complete, &b);
 	if (rc)

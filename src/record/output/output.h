@@ -4,10 +4,11 @@
  *
  * A directory (-o DIR/, --threads, --kcore) of several workers has the file "data" and files
  * data.N. "data" holds the header, the main thread's records and a list of the parts
- * (data/file/parts.h); worker N writes data.N. Several workers with a pipe share one stream. Else
- * there is one file
- * ("data" in a directory) or pipe, which the main thread writes before the only worker starts and
- * after it has ended. There perf finds AUX traces, too, which it reads by their offsets in "data".
+ * (data/file/parts.h); worker N writes data.N. Several workers with a pipe share one stream.
+ *
+ * One worker has one file, which is "data" in a directory, or a pipe. The main thread writes it
+ * before the worker starts and after it has ended. There perf finds AUX traces, too, which it reads
+ * by their offsets in "data".
  *
  * Ownership: an output owns lanes, writers and header; what comes from the caller must outlive it.
  * Threads: the main thread's, but for the lanes that workers have.
