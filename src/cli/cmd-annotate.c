@@ -351,7 +351,9 @@ static int explain_none(const struct annotate_args *a, const struct annotate *an
 
 	for (size_t e = 0; e < annotate->nr_events; e++)
 		samples += annotate->nowhere[e].samples;
-	if (!samples || a->input.filter.symbols)
+	if (a->input.quiet && a->input.filter.symbols)
+		complain("%s: no sample is in the named functions", annotate->trace->opts.path);
+	else if (!samples || a->input.filter.symbols)
 		input_explain_nothing(&a->input, annotate->trace);
 	else if (!a->input.quiet)
 		complain("%" PRIu64 " sample%s, but none in a known function: 'ringtail report -v' "

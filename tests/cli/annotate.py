@@ -150,6 +150,7 @@ def test_order(lab):
     check('functions below the limit', text.endswith('# 1 function below 1% left out\n'), True)
     check('a lower limit', re.findall('<(.*)>:$', lab.run('--percent-limit', '0'), re.M), ['cold', 'hot_loop'])
     check('no samples', (lab.run('frob', status=1), 'none of 2 samples matches --symbols frob' in lab.said), ('', True))
+    check('no samples, quietly', (lab.run('-q', 'frob', status=1), 'no sample is in the named functions' in lab.said), ('', True))
     check('no samples of a command', (lab.run('-c', 'frob'), 'none of 2 samples matches --comms frob' in lab.said),
           ('', True))
 
