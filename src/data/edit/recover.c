@@ -327,7 +327,7 @@ static const char *find_fault(struct data_file *df, const struct recovery *r)
 {
 	if (df->kind != DATA_PIPE && !df->header.data.size)
 		return "its recorder was killed before it wrote the size of the data";
-	if (is_unfinished_directory(df) || is_unfinished_file(df, r))
+	if (df->mid_flush || is_unfinished_directory(df) || is_unfinished_file(df, r))
 		return "its recorder was killed";
 	if (count_damage(df))
 		return "parts of it are damaged";

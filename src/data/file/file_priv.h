@@ -49,6 +49,7 @@ struct data_file {
 	bool swapped;
 	struct pd_header header; /* features: those whose contents are in @features */
 	bool features_cut;	 /* as data_features_cut() */
+	bool mid_flush;		 /* the recorder was killed while it replaced the features */
 	uint8_t head[sizeof(struct pd_header)]; /* the file's first head_len bytes, as first read */
 	size_t head_len;
 	struct pd_evlist *list;

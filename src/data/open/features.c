@@ -78,6 +78,25 @@ static bool lacks_machine(const struct data_file *df, const uint64_t announced[4
 	return lacks;
 }
 
+/*
+ * Whether the header is that of the moment in which a flush replaces the table of features
+ * (data/writer/writer_file.c): with feature 0, or with none although our recorder wrote it, whose
+ * data begin with a record that others no longer write.
+ */
+static bool is_mid_flush(const struct data_file *df, const uint64_t announced[4])
+{
+	const struct segment *s = &df->segments[0];
+	struct perf_event_header first;
+
+	if (count_bits(announced))
+		return has_bit(announced, HEADER_RESERVED);
+	if (s->end - s->begin < sizeof(first) ||
+	    file_read(s->fd, &first, sizeof(first), s->begin) != sizeof(first))
+		return false;
+	return (df->swapped ? __builtin_bswap32(first.type) : first.type) ==
+	       PERF_RECORD_HEADER_EVENT_TYPE;
+}
+
 /* Reads a section for the table of features, or one that stands for itself. */
 static int take_section(struct data_file *df, unsigned int feature, struct pd_section sec,
 			uint64_t *left)
@@ -116,7 +135,8 @@ int features_read(struct data_file *df)
 		if (rc)
 			return rc;
 	}
-	df->features_cut = nr && lacks_machine(df, bits, have);
+	df->mid_flush = is_mid_flush(df, bits);
+	df->features_cut = df->mid_flush || (nr && lacks_machine(df, bits, have));
 	if (have < nr || !own_section_read(df, s->end + (size_t)nr * sizeof(*table), &own))
 		return 0;
 	return take_section(df, HEADER_RINGTAIL_SYMBOLS, own, &left);

@@ -69,6 +69,46 @@ static void test_features(void **state)
 	}
 }
 
+static void expect_cut(const struct image *im, bool cut)
+{
+	struct data_file *df = image_open(im);
+
+	assert_int_equal(data_features_cut(df), cut);
+	data_close(df);
+}
+
+/* The headers while a flush replaces the table of features: of feature 0 alone, and of none. */
+static void test_features_in_a_flush(void **state)
+{
+	(void)state;
+	for (int swap = 0; swap < 2; swap++) {
+		struct image im = {.swap = swap};
+		size_t table;
+
+		make_samples(&im, 1, 5);
+		expect_cut(&im, false); /* none, and not by our recorder */
+		image_release(&im);
+
+		im = (struct image){.swap = swap};
+		image_begin(&im, 1, IMAGE_STRIDE);
+		image_head(&im, PERF_RECORD_HEADER_EVENT_TYPE, 64);
+		for (unsigned int i = 0; i < 7; i++)
+			image_u64(&im, 0);
+		image_sample(&im, 0, 1000, 1);
+		image_end(&im);
+		expect_cut(&im, true);
+		table = im.b.len;
+		image_set64(&im, 72, 1ULL << HEADER_TOTAL_MEM);
+		image_u64(&im, table + 16);
+		image_u64(&im, 8);
+		image_u64(&im, 4096);
+		expect_cut(&im, false);
+		image_set64(&im, 72, 1ULL << HEADER_RESERVED);
+		expect_cut(&im, true);
+		image_release(&im);
+	}
+}
+
 static void expect_own(const struct image *im, size_t len, bool found, int damaged)
 {
 	struct data_file *df;
@@ -222,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_features),
 		cmocka_unit_test(test_own_section),
+		cmocka_unit_test(test_features_in_a_flush),
 		cmocka_unit_test(test_features_overlap),
 		cmocka_unit_test(test_meta_info),
 		cmocka_unit_test(test_damaged_description),
