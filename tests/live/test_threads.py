@@ -244,8 +244,9 @@ def test_one_that_was_killed_at_once_is_replaced(lab):
 
 
 def test_bad_masks_are_usage_errors(lab):
-    for spec in 'foo', '4095/0', '0', '0/0:0/1':
-        p = lab.run('record', '--threads=' + spec, '-o', 'p.data', '--', 'true', status=2)
+    """A CPU that this machine lacks is none: another machine may have it."""
+    for spec, status in ('foo', 2), ('4095/0', 1), ('0', 2), ('0/0:0/1', 2):
+        p = lab.run('record', '--threads=' + spec, '-o', 'p.data', '--', 'true', status=status)
         assert '--threads' in p.stderr and not os.path.exists(lab.path('p.data')), p.stderr
 
 
