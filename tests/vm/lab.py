@@ -238,11 +238,11 @@ def stat(text, name):
 
 
 def cpus_by_file(path):
-    """Returns the CPUs of the samples in each data.N."""
+    """Returns the CPUs of the samples in each data.N, or as those of data.0 in "data", where a single thread writes."""
     found = {}
-    for number, cpu in re.findall(r'^data\.(\d+):\S+ SAMPLE .* cpu=(\d+) ',
+    for number, cpu in re.findall(r'^data(?:\.(\d+))?:\S+ SAMPLE .* cpu=(\d+) ',
                                   ringtail('report', '-D', '-i', path), re.M):
-        found.setdefault(int(number), set()).add(int(cpu))
+        found.setdefault(int(number or 0), set()).add(int(cpu))
     return found
 
 
