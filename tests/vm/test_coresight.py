@@ -4,7 +4,7 @@ import functools
 import sys
 import tempfile
 
-from lab import FILES, TOP, call, guest, kernel, path_of, ringtail, said
+from lab import DIR, FILES, TOP, call, guest, kernel, path_of, ringtail, said
 
 sys.path.insert(0, TOP + '/tests/cli')
 from cs_recording import Form, make  # pylint: disable=wrong-import-position
@@ -32,7 +32,10 @@ def recordings(name):
 
 def arm64_guest():
     packed = tuple(f'{path}=/usr/lib/{name}.data' for name, (path, _) in recordings(PROGRAM).items())
-    return guest('coresight', 'arm64', None, (), SCRIPT, packed=(f'{DATA}/program={PROGRAM}', *packed))
+    # ringtail loads it when it decodes.
+    name = 'libopencsd_c_api.so.1'
+    library = f'{DIR}/arm64/root/usr/lib/aarch64-linux-gnu/{name}=/usr/lib/{name}'
+    return guest('coresight', 'arm64', None, (), SCRIPT, packed=(f'{DATA}/program={PROGRAM}', library, *packed))
 
 
 def test_a_stepped_program_goes_where_its_recorded_run_went():
