@@ -279,8 +279,7 @@ int output_publish(struct output *out, bool complete, struct error *err)
 	struct buf b = {0};
 	int rc;
 
-	/* The list of a directory with one file has nothing that changes, and its writer is a
-	 * worker's. */
+	/* With one file the list has nothing that changes, and its writer is the worker's. */
 	if (!out->directory || out->nr == 1)
 		return 0;
 	rc = encode_parts(out, complete, &b);

@@ -36,8 +36,8 @@ struct reader_ring {
 
 /*
  * Each map of sideband wakes the reader, because the reader should read build-ids before the mapped
- * files are deleted. A sideband ring that woke the reader is not polled for this time,
- * so that a storm of maps does not wake it for each.
+ * files are deleted. A sideband ring that woke the reader is not polled for this time, so that a
+ * storm of maps does not wake it for each.
  */
 #define QUIET_MS 25
 
